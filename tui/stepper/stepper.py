@@ -246,7 +246,10 @@ class StepperScreen(Screen[None]):
         heading.speed, heading.score = self.playback.speed, self.prediction.score
         heading.found, heading.working = self.search.found, self.background.doing or self.later_passes.doing
         bar.stops, bar.findings = self.stops.moments, self.findings.positions
-        self.query_one(FindingLine).shown = self.findings.line
+        line = self.query_one(FindingLine)
+        height, line.shown = line.height_at(self.size), self.findings.line
+        if height != line.height_at(self.size):
+            self.arrangement.fit_again()
         tape = self.query_one(TapeView)
         tape.findings = self.query_one(BoxView).findings = self.findings.nodes
         tape.without_gradient, tape.cuts = self.findings.without_gradient, self.findings.cuts

@@ -1,4 +1,4 @@
-"""The line below the heading: the finding that is shown, and which of how many it is."""
+"""The line below the heading: the finding that is shown, and which of how many it is; else what the pass computes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from microtape.recording.findings import Finding
+from tui.shell.spans import Line
 from tui.widgets.role_styles import STYLES, styled
 from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, TextSegment, wrap
 from tui.words.findings import ROLES, finding_line
 
+LOW = 24  # lines: a lower terminal has none to spare
 HANGING = 2  # columns: the sign and a space
 
 
@@ -31,12 +33,15 @@ class ShownFinding(NamedTuple):
 
 
 class FindingLine(Widget):
-    """The headline of a finding, on a second line where it needs one. Hidden without a finding."""
+    """The headline of a finding, on a second line where it needs one.
+
+    If nothing is wrong, one line says what the pass computes, unless the terminal is low.
+    """
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "FindingLine { height: auto; padding: 0 1; background: $surface; display: none; }"
 
-    shown: reactive[ShownFinding | None] = reactive(None, layout=True)
+    shown: reactive[ShownFinding | Line | None] = reactive(None, layout=True)
 
     class Clicked(Message):
         """Posted when the line is clicked."""
@@ -48,7 +53,15 @@ class FindingLine(Widget):
 
     def watch_shown(self) -> None:
         """Show or hide the line."""
-        self.display = self.shown is not None
+        self.fit(self.screen.size)
+
+    def fit(self, terminal: Size) -> None:
+        """Show or hide the line in a terminal of that size."""
+        self.display = isinstance(self.shown, ShownFinding) or (self.shown is not None and terminal.height >= LOW)
+
+    def height_at(self, terminal: Size) -> int:
+        """The number of lines that it takes in a terminal of that size."""
+        return len(self._lines(terminal.width - 2)) if self.display else 0
 
     def notify_style_update(self) -> None:
         """Clear the cache of styles: colours have changed."""
@@ -67,10 +80,10 @@ class FindingLine(Widget):
         """A line of the headline; the first one ends with the number of the finding."""
         width = self.size.width
         lines = self._lines(width)
-        if self.shown is None or y >= len(lines):
+        if y >= len(lines):
             return self._renderer.line((), width)
         text = self._renderer.strip(lines[y])
-        if y:
+        if y or not isinstance(self.shown, ShownFinding):
             return text.adjust_cell_length(width, self._renderer.style(""))
         right = self._renderer.strip(self._right(self.shown, width))
         left = text.adjust_cell_length(width - right.cell_length, self._renderer.style(""))
@@ -79,6 +92,8 @@ class FindingLine(Widget):
     def _lines(self, width: int) -> list[StyledLine]:
         if self.shown is None or not width:
             return []
+        if not isinstance(self.shown, ShownFinding):
+            return wrap(styled(self.shown, ascii=self._ascii), width, HANGING)[:1]
         room = width - sum(cell_len(one.text) for one in self._right(self.shown, 0)) - 1
         return wrap(styled(finding_line(self.shown.finding, ascii=self._ascii), ascii=self._ascii), room, HANGING)
 

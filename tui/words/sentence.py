@@ -36,6 +36,12 @@ def computed(cursor: StepCursor, node: int) -> Line:
     return _Writer(cursor).computed(cursor.timeline.node(node))
 
 
+def aim(cursor: StepCursor) -> Line:
+    """What the pass computes, as a heading: `∂z/∂x and ∂z/∂y, through 3 operations`. Empty without a pass."""
+    pass_ = cursor.timeline.pass_
+    return _Writer(cursor).aim(pass_) if pass_ is not None else ()
+
+
 def title(cursor: StepCursor, node: int) -> Line:
     """The name of a node in running text: `x` for a leaf, `h (%12)` or `%12 mul` for an operation."""
     record = cursor.timeline.node(node)
@@ -83,9 +89,8 @@ class _Writer:
             if node is not None and (value := self.cursor.recording.value(ref)) is not None
         ]
         result = line(*sentence_list(values), ". ") if values else ()
-        operations = sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
-        through = f", through {_count(operations, 'operation')}" if operations else ""
-        computes = line(*result, f"{pass_.kind}() computes ", *self._wanted(pass_, through), ".")
+        operations = self._operations(pass_)
+        computes = line(*result, f"{pass_.kind}() computes ", *self.aim(pass_), ".")
         following = self.cursor.next_node
         if following not in self.cursor.ready[:1] or self.cursor.hides_next or not operations:
             return line(*computes, *self._next())
@@ -99,8 +104,13 @@ class _Writer:
         name = f"∂{root}/∂{root} = " if root else "the seed "
         return line(*begin, ", with ", name, self._number(given[0], "gradient"), ".")
 
-    def _wanted(self, pass_: Pass, through: str) -> Line:
+    def _operations(self, pass_: Pass) -> int:
+        return sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
+
+    def aim(self, pass_: Pass) -> Line:
         """`∂z/∂x and ∂z/∂y`, or `the gradients of x and y`; and that they are added to those of an earlier pass."""
+        operations = self._operations(pass_)
+        through = f", through {_count(operations, 'operation')}" if operations else ""
         reached = (self.cursor.timeline.node(node).variable for node in pass_.nodes)
         tensors = [one.tensor for one in pass_.captures] or [one for one in reached if one is not None]
         names = dict.fromkeys(self.cursor.tensor_label(tensor) for tensor in tensors)

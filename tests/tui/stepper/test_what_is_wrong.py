@@ -54,9 +54,11 @@ async def test_the_first_line_is_the_first_finding(size):
         )
 
 
-async def test_where_nothing_is_wrong_there_is_no_line():
-    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
-        assert not pilot.app.screen.query_one(FindingLine).display
+async def test_where_nothing_is_wrong_the_line_says_what_is_computed():
+    async with stepper(handmade.diamond()).run_test(size=SMALLEST) as pilot:
+        assert not pilot.app.screen.query_one(FindingLine).display  # no line to spare
+        await pilot.resize_terminal(*SMALL)
+        assert shown(pilot.app, FindingLine).strip() == "∂z/∂x and ∂z/∂y, through 3 operations"
         await pilot.press("exclamation_mark", "F")
         assert not isinstance(pilot.app.screen, FindingsScreen)
 

@@ -9,6 +9,7 @@ from textual.widgets import Static
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.widgets.box_view import BoxView
+from tui.widgets.finding_line import FindingLine
 from tui.widgets.panes import LeavesPane
 from tui.widgets.tape import HEADER, TapeView
 
@@ -51,14 +52,18 @@ class Arrangement(Part[Stepper]):
         """Show a view because the user chose it, whatever the size of the terminal."""
         self.chosen = view
         self.show(view)
-        if self._size is not None:
-            self.fit(self._size)
+        self.fit_again()
 
     def show(self, view: str) -> None:
         """Show a view: set its class, to which the style sheet responds."""
         self.view = view
         for name in VIEWS:
             self.stepper.set_class(name == view, f"-view-{name}")
+
+    def fit_again(self) -> None:
+        """Divide the terminal among the views anew."""
+        if self._size is not None:
+            self.fit(self._size)
 
     def fit(self, size: Size) -> None:
         """Divide a terminal of that size among the views. If it is too small, show only a message."""
@@ -71,7 +76,10 @@ class Arrangement(Part[Stepper]):
         self._size, cursor = size, self.cursor
         wide, high = size.width >= WIDE, size.height >= HIGH
         frame = FRAME if wide or high else 0
-        main = size.height - BARS - (SENTENCE if frame else SENTENCE - 1)  # without a frame, the sentence has no line
+        found = self.stepper.query_one(FindingLine)
+        found.fit(size)
+        bars = BARS + found.height_at(size)
+        main = size.height - bars - (SENTENCE if frame else SENTENCE - 1)  # without a frame, the sentence has no line
         tape, boxes = self.stepper.query_one(TapeView), self.stepper.query_one(BoxView)
         tape_needs, graph_needs = tape.row_count + HEADER + frame, boxes.wanted_height(cursor) + frame
         room = main if wide else main * 2 // 5 if high else main // 2

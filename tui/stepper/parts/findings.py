@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from microtape.recording.findings import Finding, Severity, findings, known_findings
 from microtape.recording.model.model import BorderRecord, Recording
+from tui.shell.spans import Line
 from tui.stepper.findings_screen import FindingsScreen
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.key_declarations import key
@@ -15,6 +16,7 @@ from tui.time.cursor import StepCursor
 from tui.time.finding_moments import cuts, moment_of, position_of, without_gradient
 from tui.widgets.finding_line import ShownFinding
 from tui.widgets.source_pane import Culprit, SourcePane
+from tui.words.sentence import aim
 
 SHORT = 2_000  # nodes: the findings of a recording up to this length are computed before the first paint
 
@@ -32,7 +34,7 @@ class Findings(Part[Stepper]):
         self.nodes: Mapping[int, Severity] = {}  # the culprits in this pass
         self.without_gradient: Mapping[int, str] = {}  # nodes that are cut off in this pass
         self.cuts: tuple[BorderRecord, ...] = ()  # where
-        self.line: ShownFinding | None = None  # what the line says
+        self.line: ShownFinding | Line | None = None  # what the line says
         self._here: StepCursor | None = None  # the moment to which a key has led
 
     @property
@@ -103,10 +105,13 @@ class Findings(Part[Stepper]):
 
     def _say(self) -> None:
         """Update the line."""
-        current, line = self.current, None
+        current = self.current
+        line: ShownFinding | Line | None = None
         if current is not None and self.found is not None:
             explains = self.stepper.key("why") if self.explained is current else ""
             line = ShownFinding(current, self.shown + 1, len(self.found), self.stepper.key("next_finding"), explains)
+        elif self.found is not None:
+            line = aim(self.cursor) or None
         if line != self.line:
             self.line = line
             self.stepper.changed()

@@ -36,11 +36,21 @@ class LeavesPane(FakeView):
     pass
 
 
+class FindingLine(FakeView):
+    def fit(self, terminal):
+        pass
+
+    def height_at(self, terminal):
+        return 0
+
+
 @pytest.fixture
 def made():
     notice = SimpleNamespace(id="too-small", update=lambda text: setattr(notice, "text", text))
     left, tape = FakeView("left"), TapeView("tape")
-    stepper = FakeStepper(handmade.diamond(), tape, BoxView("boxes"), LeavesPane("leaves"), left, notice)
+    stepper = FakeStepper(
+        handmade.diamond(), tape, BoxView("boxes"), LeavesPane("leaves"), FindingLine("found"), left, notice
+    )
     return SimpleNamespace(stepper=stepper, arrangement=Arrangement(stepper), left=left, tape=tape, notice=notice)
 
 

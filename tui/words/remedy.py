@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from microtape.recording.findings.remedies import out_of_place
+from microtape.recording.findings.remedies import UPDATE_LATER, out_of_place
 from microtape.recording.model.model import ErrorRecord, Recording
 
 
@@ -10,6 +10,8 @@ def remedy(recording: Recording, error: ErrorRecord) -> str:
     """The suggestion, or an empty text."""
     places, text = dict(error.places), error.message
     if "modified by an inplace operation" in text or "modified" in places:
+        if any(one.place == places.get("modified") for one in recording.updates):
+            return UPDATE_LATER[0].lower() + UPDATE_LATER[1:]
         corrected = out_of_place(recording, places["modified"]) if "modified" in places else ""
         if corrected:
             return f"write `{corrected}` there: this makes a new tensor and leaves the kept one unchanged"

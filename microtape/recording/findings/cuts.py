@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microtape.recording.model.model import BorderKind
+from microtape.recording.model.model import BorderKind, BorderRecord
 
 CUTS: Mapping[BorderKind, str] = {
     "detach": "{op}()",
@@ -22,6 +22,7 @@ REASONS: Mapping[BorderKind, str] = {
     "copied": "takes the bare value, without its history",
     "constant": "was computed from a value that was already off the tape",
 }
+CASTS = ("to", "long", "int", "short", "char", "byte", "bool", "type")
 REMEDIES: Mapping[BorderKind, str] = {
     "detach": "Remove {op}() there, if the gradient should go through.",
     "no_grad": "Compute it outside of no_grad, if the gradient should go through.",
@@ -30,3 +31,10 @@ REMEDIES: Mapping[BorderKind, str] = {
     "copied": "Keep the tensor: use {name} itself instead of a number, an array or a new tensor made of its value.",
     "constant": "Keep the tensors that it is computed from on the tape.",
 }
+
+
+def remedy_for(border: BorderRecord, name: str) -> str:
+    """What to do about a border; `name` is the tensor that it cuts off."""
+    if border.kind == "not differentiable" and border.op in CASTS:
+        return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
+    return REMEDIES[border.kind].format(op=border.op, name=name)

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.freed import freed
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join, place_in
-from microtape.recording.findings.remedies import out_of_place
+from microtape.recording.findings.remedies import UPDATE_LATER, out_of_place
 from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
 
 
@@ -52,11 +52,12 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     if not lines:
         lines.append(f"{first_sentence(error.message)}.")
     rewritten = out_of_place(program.recording, modified) if modified is not None else ""
-    remedy = (
-        f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
-        if rewritten
-        else "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
-    )
+    if tensor is not None and program.recording.tensors[tensor].is_leaf:
+        remedy = f"{UPDATE_LATER}."
+    elif rewritten:
+        remedy = f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
+    else:
+        remedy = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
     text = headline(
         f"{name} was overwritten at {at(modified)}, but {node.op} at line {_line(saved)} saved it for backward",
         f"{name} was overwritten at {at(modified)}; {node.op} had saved it for backward",
@@ -100,7 +101,9 @@ def _wrong_return(program: Program, position: int, step: BackwardStep, error: Er
         took = f"Its forward took {count(len(operands), 'argument')}: {join(operands)}"
         lines.append(f"{took}; backward returns one gradient for each.")
     problem = _short_problem(error.message)
-    text = headline(f"{node.op}.backward returned {problem}: {at(place)}", f"{node.op}.backward: {message}")
+    text = headline(
+        f"{node.op}.backward returned {problem}: {at(place)}", f"{node.op}.backward is wrong at {at(place)}"
+    )
     remedy = (
         "Return one gradient for each argument of forward, in their order, with the argument's shape; None for "
         "arguments that need none."
@@ -112,8 +115,12 @@ def _wrong_return(program: Program, position: int, step: BackwardStep, error: Er
 
 def _short_problem(message: str) -> str:
     if "incorrect number of gradients" in message:
-        numbers = message[message.rfind("(") + 1 : message.rfind(")")] if "(" in message else ""
-        return f"a wrong number of gradients ({numbers})" if numbers else "a wrong number of gradients"
+        numbers = re.search(r"expected (\d+), got (\d+)", message)
+        return (
+            f"{count(int(numbers[2]), 'gradient')} instead of {numbers[1]}"
+            if numbers
+            else "too few or too many gradients"
+        )
     if "invalid gradient" in message and "shape" in message:
         return "a gradient of a wrong shape"
     return "a gradient that does not fit"

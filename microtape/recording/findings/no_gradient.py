@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from microtape.recording.findings.cuts import CUTS, REASONS, REMEDIES
+from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, join, place_in
 from microtape.recording.model.cut_history import cut_off
@@ -93,7 +93,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         return _Cause(
             f"{what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off", f"cut off at {where}",
             f"{what or border.op} at {where} {REASONS[border.kind]}.",
-            REMEDIES[border.kind].format(op=border.op, name=operand), border.place or pass_.place,
+            remedy_for(border, operand), border.place or pass_.place,
         )  # fmt: skip
     users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
     if leaf.node is not None and leaf.node in program.steps[position]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microtape.recording.findings.cuts import CUTS, REASONS, REMEDIES
+from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, first_sentence, headline
 from microtape.recording.model.cut_history import crossing
@@ -68,7 +68,7 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
     )
     others = (("raised", place),) if place is not None else ()
     tensor = border.outputs[0].tensor if border.outputs else None
-    remedy = REMEDIES[border.kind].format(op=border.op, name=what or "the tensor")
+    remedy = remedy_for(border, what or "the tensor")
     return Finding("refused", "error", text, lines, remedy, border.place, tensor=tensor, others=others)
 
 

@@ -7,6 +7,7 @@ import ast
 from microtape.recording.model.model import NodeRecord, Place, Recording
 from microtape.recording.model.source import source_lines
 
+UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards"
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh", "softmax")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
@@ -27,6 +28,8 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
             "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "
             f"such as {op}(where(ok, x, 1))."
         )
+    if "softmax" in op and "-inf" in how:
+        return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
     if op in _ROOTS:
         return f"Keep the input away from 0: {op}(x + eps), or clamp x to a small number first."
     if op in _LOGARITHMS:

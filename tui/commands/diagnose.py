@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import shutil
+import sys
 
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
@@ -13,8 +14,9 @@ from microtape.recording.script.run import ScriptRun
 from tui.shell.exits import Exit, is_ascii
 from tui.shell.opening import Origin, open_run
 from tui.shell.spans import line, plain
-from tui.words.diagnosis import Diagnosis
+from tui.words.diagnosis import A_PAGE, Diagnosis
 
+SUMMARY = 4  # lines: an empty one, the summary, the prompts before and after
 SEARCH = 10.0  # seconds that the script goes on after its first pass
 
 
@@ -39,8 +41,9 @@ def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:
 
 
 def _print(found: Diagnosis, ended: ScriptRun | None, ascii: bool) -> None:
-    width = min(max(shutil.get_terminal_size((100, 24)).columns, 60), 120)
-    for text in found.report(width, ascii=ascii):
+    columns, lines = shutil.get_terminal_size((100, 24))
+    height = lines - SUMMARY if sys.stdout.isatty() else A_PAGE
+    for text in found.report(min(max(columns, 60), 120), height, ascii=ascii):
         print(plain(line(text), ascii=ascii))
     if found.found:
         print()

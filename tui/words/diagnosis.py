@@ -14,6 +14,7 @@ from microtape.recording.model.model import Place, Recording
 from microtape.recording.model.source import expression
 from tui.words.findings import sign
 
+A_PAGE = 60  # lines, where there is no screen
 IN_FULL = 3  # findings that are told with their explanation
 IN_A_LINE = 8  # further findings
 
@@ -50,10 +51,17 @@ class Diagnosis:
         first = passes[finding.pass_ - 1].index + 1 if finding.pass_ else last
         return ["--pass", f"{first}-{last}" if first == last - 1 else str(last)]
 
-    def report(self, width: int, *, ascii: bool = False) -> Iterator[str]:
-        """The report: the first findings in full, further ones in a line each."""
+    def report(self, width: int, height: int = A_PAGE, *, ascii: bool = False) -> list[str]:
+        """The first findings in full and further ones in a line each, in at most `height` lines if that can be."""
+        for in_full in range(IN_FULL, 0, -1):
+            lines = list(self._report(in_full, width, ascii))
+            if len(lines) <= height:
+                break
+        return lines
+
+    def _report(self, most: int, width: int, ascii: bool) -> Iterator[str]:
         serious = [one for one in self.found if one.severity != "notice"] or list(self.found)
-        in_full = serious[:IN_FULL]
+        in_full = serious[:most]
         for number, one in enumerate(in_full):
             if number:
                 yield ""

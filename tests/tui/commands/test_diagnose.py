@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -9,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import microtape as mt
 from microtape import save
+from microtape.recording.findings import findings
 from tests.programs.corpus import HERE
 from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
+from tui.words.diagnosis import Diagnosis
 
 LOOP = """\
 import microtape as mt
@@ -130,6 +134,24 @@ def test_at_most_a_screen_of_many_findings(here: Path, capfd: pytest.CaptureFixt
     assert code == Exit.FOUND
     assert len(out) <= 40
     assert "more; --json lists all" in "\n".join(out)
+
+
+@pytest.mark.parametrize(("height", "in_full"), [(60, 3), (18, 2), (12, 1), (5, 1)])
+def test_a_low_screen_has_fewer_findings_in_full(here: Path, height: int, in_full: int) -> None:
+    def program() -> None:
+        for _ in range(3):
+            x = mt.tensor([0.0, 1.0], requires_grad=True)
+            with contextlib.suppress(RuntimeError):
+                y = x.exp()
+                loss = (y * y).sum()
+                y += 1
+                loss.backward()
+
+    recording = mt.record(program)
+    lines = Diagnosis(recording, findings(recording), "run.tape").report(100, height)
+    assert sum(line.lstrip().startswith("Remedy:") for line in lines) == in_full
+    assert len(lines) <= height or in_full == 1
+    assert sum(line.startswith("✗") for line in lines) == 3
 
 
 def test_without_a_terminal_only_the_report_is_on_standard_output(here: Path) -> None:

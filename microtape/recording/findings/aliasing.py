@@ -11,7 +11,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
-from microtape.recording.model.source import expression, targets
+from microtape.recording.model.source import expression, targets, whole_lines
 
 _MOST_TRIES = 8  # of one line in a loop
 
@@ -113,9 +113,8 @@ def _finding(
 
 def _target(program: Program, place: Place) -> str:
     """The variable that the line writes into: `x` in `x += 1`, `x[0] = 1` and `x[0].mul_(2)`."""
-    lines = program.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
     try:
-        body = ast.parse("\n".join(lines).strip()).body
+        body = ast.parse(whole_lines(program.recording, place)).body
     except (SyntaxError, ValueError):
         return ""
     match body:

@@ -28,7 +28,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression
+from microtape.recording.model.source import expression, whole_lines
 
 _LONGEST_EXPRESSION = 32
 
@@ -142,17 +142,15 @@ class Program:
         place = dict(error.places).get("raised") if error is not None else None
         if error is None or place is None or "NoneType" not in error.message:
             return None
-        lines = self.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
-        return place if "grad" in " ".join(lines) else None
+        return place if "grad" in whole_lines(self.recording, place) else None
 
     def wants_gradient_of(self, tensor: int) -> bool:
         """Whether the program fails because of this tensor's missing gradient, as far as its line tells."""
         place = self.missing_gradient_at
         if place is None:
             return False
-        lines = self.recording.sources.get(place.file, "").splitlines()[place.line - 1 : place.end_line]
         names = self.recording.tensors[tensor].names
-        named = re.findall(r"([\w.\[\]]+?)\.grad\b", " ".join(lines))
+        named = re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(self.recording, place))
         known = {name for one in self.recording.tensors for name in one.names}
         return any(name in names or name not in known for name in named) or not named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microtape.recording.model.model import NodeRecord, Place, Recording
-from microtape.recording.model.source import source_lines
+from microtape.recording.model.source import whole_lines
 
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards"
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
@@ -56,9 +56,8 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
 
 def out_of_place(recording: Recording, place: Place) -> str:
     """The in-place line, rewritten out of place: `y += 1` as `y = y + 1`, `y.add_(1)` as `y = y.add(1)`; or empty."""
-    text = "\n".join(source_lines(recording, place.file)[place.line - 1 : place.end_line]).strip()
     try:
-        body = ast.parse(text).body
+        body = ast.parse(whole_lines(recording, place)).body
     except (SyntaxError, ValueError):
         return ""
     match body:

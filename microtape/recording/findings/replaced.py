@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
-from microtape.recording.model.source import expression, targets
+from microtape.recording.model.source import expression, targets, whole_lines
 
 
 def replaced_leaves(program: Program) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _finding(program: Program, leaf: TensorRecord, place: Place, node: NodeRecor
     )
     a_new = "a new tensor, which is not a leaf" if node is not None else "a new tensor without requires_grad"
     lines = (
-        f"`{_line_at(program, place)}` binds {name} to {a_new}.",
+        f"`{whole_lines(program.recording, place)}` binds {name} to {a_new}.",
         "Backward fills .grad of leaves only, so that the next update has no gradient to use.",
     )
     remedy = f"Update it in place: `with no_grad(): {name} -= ...`."
@@ -107,8 +107,3 @@ def _rebinds(program: Program, place: Place, name: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return any(ast.unparse(one) == name for one in ast.walk(tree) if isinstance(one, ast.Name | ast.Attribute))
-
-
-def _line_at(program: Program, place: Place) -> str:
-    lines = program.recording.sources.get(place.file, "").splitlines()
-    return "\n".join(lines[place.line - 1 : place.end_line]).strip()

@@ -23,6 +23,11 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(text.splitlines())
 
 
+def whole_lines(recording: Recording, place: Place) -> str:
+    """The whole lines of a place, without the first one's indentation; empty if their source was not recorded."""
+    return "\n".join(_lines(recording.sources.get(place.file, ""))[place.line - 1 : place.end_line]).strip()
+
+
 def expression(recording: Recording, place: Place | None) -> str:
     """The expression at a place, on one line; empty if its source was not recorded."""
     if place is None:

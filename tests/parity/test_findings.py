@@ -13,14 +13,14 @@ from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from tests.parity.random.session import Session
 from tests.parity.random.topics import ALL, write
 
-torch = pytest.importorskip("torch")
-pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
-
 SEEDS = range(0, 160, 20)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("first", SEEDS)
 def test_findings_of_random_programs(first: int) -> None:
+    import torch
+
     for seed in range(first, first + 20):
         program, _ = write(seed, torch, ALL)
         with Recorder("program", check="all" if seed % 3 == 0 else None) as recorder, suppress(Exception):

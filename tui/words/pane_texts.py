@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from microtape.recording.findings import findings
 from microtape.recording.model.formatting import FEW, format_number, format_shape, format_value
 from microtape.recording.model.formula import formula_of, index_text
 from microtape.recording.model.model import (
@@ -23,10 +24,10 @@ from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
-from tui.words.remedy import remedy
 from tui.words.sentence import LISTED, title
 from tui.words.worked_rule import filled_formula, worked_rule
 
+EXPLAINED = ("overwritten", "freed", "wrong return")  # failures whose cause is known, so that there is a way out
 LABEL = 9  # the width of the labels on the left
 SHORT = 6  # characters: enough for a number
 SHORTEST = 12  # characters: enough to describe nearly any array
@@ -236,9 +237,10 @@ class PaneTexts:
         for role, place in error.places:
             text = expression(self.cursor.recording, place)
             yield line(self._label(role), f"{place.file}:{place.line}", Span(f"   {text}", "strong"))
-        suggestion = remedy(self.cursor.recording, error)
-        if suggestion:
-            yield line(self._label("way out"), Span(suggestion, "good"))
+        pass_index = self.cursor.timeline.pass_index
+        for one in findings(self.cursor.recording):
+            if one.pass_ == pass_index and one.kind in EXPLAINED:
+                yield line(self._label("way out"), Span(one.remedy, "good"))
         yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
 
     # The leaves pane

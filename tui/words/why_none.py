@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 
+from microtape.recording.findings.cuts import REASONS
 from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off
 from microtape.recording.model.formatting import format_value
-from microtape.recording.model.model import BorderKind, BorderRecord, Place, Recording
-from microtape.recording.model.source import expression
+from microtape.recording.model.model import BorderRecord, Place, Recording
+from microtape.recording.model.source import expression, only_assignment
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
 from tui.words.sentence import title
 
 FEW = 3  # lines
-REASONS: dict[BorderKind, str] = {
-    "detach": "This takes it off the tape: backward treats the result as a constant.",
-    "no_grad": "This ran under no_grad: its result is not on the tape.",
-    "inference_mode": "This ran in inference mode: its result is not on the tape.",
-    "not differentiable": "This has no derivative: backward treats its result as a constant.",
-    "copied": "This takes the bare value, as a number, an array or a new tensor, without its history.",
-    "constant": "It was computed from a value that was already off the tape, because of:",
-}
 
 
 def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
@@ -106,7 +98,7 @@ def _ends(recording: Recording, border: BorderRecord) -> Iterator[Line]:
     yield line("A value computed from it is used, but its history ends here:")
     if border.place is not None:
         yield _look(recording, border.place)
-    yield line(REASONS[border.kind])
+    yield _reason(border)
 
 
 def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
@@ -120,25 +112,18 @@ def _no_history(recording: Recording, tensor: int) -> Iterator[Line]:
     for one in dict.fromkeys((border, crossing(border, by_output))):
         if one.place is not None:
             yield _look(recording, one.place)
-        yield line(REASONS[one.kind])
+        yield _reason(one)
 
 
 def made_at(recording: Recording, name: str) -> Iterator[Line]:
     """The line that assigns to a variable, if it is unique."""
-    assigned = _assignment(recording, name)
-    if assigned is not None:
-        yield line(Span(f"{assigned[0]}:{assigned[1]}  ", "dim"), Span(assigned[2], "strong"))
+    place = only_assignment(recording, name)
+    if place is not None:
+        yield _look(recording, place)
 
 
-def _assignment(recording: Recording, name: str) -> tuple[str, int, str] | None:
-    """File, line and text of the only assignment to a variable; None if there are several."""
-    found = []
-    for file, text in recording.sources.items():
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        for one in ast.walk(tree):
-            if isinstance(one, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in one.targets):
-                found.append((file, one.lineno, ast.unparse(one)))
-    return found[0] if len(found) == 1 else None
+def _reason(border: BorderRecord) -> Line:
+    """Why history ends at a border."""
+    if border.kind == "constant":
+        return line("It was computed from a value that was already off the tape, because of:")
+    return line(f"This {REASONS[border.kind]}.")

@@ -19,7 +19,7 @@ REASONS: Mapping[BorderKind, str] = {
     "no_grad": "ran under no_grad: its result is not on the tape",
     "inference_mode": "ran in inference mode: its result is not on the tape",
     "not differentiable": "has no derivative: backward treats its result as a constant",
-    "copied": "takes the bare value, without its history",
+    "copied": "takes the bare value, as a number, an array or a new tensor, without its history",
     "constant": "was computed from a value that was already off the tape",
 }
 CASTS = ("to", "long", "int", "short", "char", "byte", "bool", "type")

@@ -9,9 +9,10 @@ from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.freed import freed
-from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join, place_in
+from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
 from microtape.recording.findings.remedies import UPDATE_LATER, out_of_place
 from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
+from microtape.recording.model.source import place_in
 
 
 def failures(program: Program) -> Iterator[Finding]:
@@ -25,7 +26,7 @@ def _of_pass(program: Program, position: int, error: ErrorRecord) -> Finding:
     pass_ = program.recording.passes[position]
     last = pass_.steps[-1] if pass_.steps else None
     failed = last if last is not None and last.error is not None else None
-    tell = _CAUSES.get(error.type)
+    tell = _CAUSES.get(error.type) or next((one for words, one in _BY_WORDING.items() if words in error.message), None)
     if tell is not None and failed is not None:
         return tell(program, position, failed, error)
     return _raised(program, position, failed, error)
@@ -53,7 +54,7 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
         lines.append(f"{first_sentence(error.message)}.")
     rewritten = out_of_place(program.recording, modified) if modified is not None else ""
     if tensor is not None and program.recording.tensors[tensor].is_leaf:
-        remedy = f"{UPDATE_LATER}."
+        remedy = UPDATE_LATER
     elif rewritten:
         remedy = f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
     else:
@@ -135,7 +136,7 @@ def returned_at(program: Program, name: str) -> Place | None:
             for function in cls.body:
                 if isinstance(function, ast.FunctionDef) and function.name in ("backward", "vjp"):
                     returns = [one for one in ast.walk(function) if isinstance(one, ast.Return)]
-                    return place_in(file, returns[-1] if returns else function, f"{name}.backward")
+                    return place_in(program.recording, file, returns[-1] if returns else function, f"{name}.backward")
     return None
 
 
@@ -177,9 +178,9 @@ def hook_at(program: Program, hook: str) -> Place | None:
         for one in ast.walk(tree):
             if isinstance(one, ast.FunctionDef) and one.name == name:
                 returns = [each for each in ast.walk(one) if isinstance(each, ast.Return)]
-                found.append(place_in(file, returns[-1] if returns else one, hook))
+                found.append(place_in(program.recording, file, returns[-1] if returns else one, hook))
             elif name == "<lambda>" and _registers_a_lambda(one):
-                found.append(place_in(file, one, hook))
+                found.append(place_in(program.recording, file, one, hook))
     return found[0] if len(found) == 1 else None
 
 
@@ -228,4 +229,8 @@ _CAUSES: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Findin
     "DetachedInPlaceError": _overwritten,
     "FreedGraphError": freed,
     "GradientError": _wrong_return,
+}
+_BY_WORDING: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Finding]] = {  # of a plain RuntimeError
+    "modified by an inplace operation": _overwritten,
+    "through the graph a second time": freed,
 }

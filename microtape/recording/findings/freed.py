@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
@@ -9,20 +11,12 @@ from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecor
 
 def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
     """The finding for a backward that needed what an earlier one had freed."""
-    recording, node = program.recording, program.node(step.node)
-    pass_ = recording.passes[position]
-    earlier = _freeing_pass(program, position, step.node)
-    freed_at = earlier.place if earlier is not None else None
-    freed_by = (
-        f"the backward of pass {earlier.index + 1} at {at(freed_at)}" if earlier is not None else "an earlier backward"
-    )
+    node, pass_ = program.node(step.node), program.recording.passes[position]
+    freeing = _freeing(program, position, step.node)
+    earlier, freed_at = freeing.kept, freeing.place
     name = program.name(node.id)
-    others = [("freed", freed_at)] if freed_at is not None else []
-    if node.place is not None:
-        others.append(("recorded", node.place))
-    others_kept = tuple((role, place) for role, place in others if place is not None)
-    lines = [f"{name} at {at(node.place)} is part of both graphs; {freed_by} freed what it had saved."]
-    carried = _carried(program, pass_, earlier, step.node) if earlier is not None else None
+    lines = [f"{name} at {at(node.place)} is part of both graphs; {freeing.text} freed what it had saved."]
+    carried = _carried(program, pass_, freeing, step.node)
     place: Place | None
     if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, *carried)):
         place, tensor, what = constant.place, program.tensor_of(constant), program.name(constant.id)
@@ -37,8 +31,7 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         user, old = program.node(carried[0]), carried[1]
         place, what = user.place, program.name(old)
         text = headline(
-            f"{what} carries the graph of pass {earlier.index + 1} into pass {pass_.index + 1}"  # type: ignore[union-attr]
-            f", where it is freed: {at(place)}",
+            f"{what} carries the graph of {freeing.name} into pass {pass_.index + 1}, where it is freed: {at(place)}",
             f"{what} at {at(place)} carries a freed graph into pass {pass_.index + 1}",
         )
         lines.append(
@@ -71,31 +64,55 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             "Add the losses and call backward once, or pass retain_graph=True to the first backward; if the second "
             f"should not reach that part, detach {name}."
         )
-    return Finding(
-        "freed", "error", text, tuple(lines), remedy, place, position, step.index, node.id, tensor, others_kept
-    )  # fmt: skip
+    others = tuple((role, one) for role, one in (("freed", freed_at), ("recorded", node.place)) if one is not None)
+    return Finding("freed", "error", text, tuple(lines), remedy, place, position, step.index, node.id, tensor, others)
 
 
-def _freeing_pass(program: Program, position: int, node: int) -> Pass | None:
+class _Freeing(NamedTuple):
+    """The call of backward that freed a node. Of a pass that was not kept, only its number and line are known."""
+
+    number: int | None  # counted from 1
+    place: Place | None
+    kept: Pass | None
+    tape: int | None  # how many nodes the tape had then
+
+    @property
+    def name(self) -> str:
+        """`pass 3`."""
+        return f"pass {self.number}" if self.number is not None else "an earlier pass"
+
+    @property
+    def text(self) -> str:
+        """`the backward of pass 3 at train.py:12`."""
+        return f"the backward of {self.name} at {at(self.place)}" if self.number is not None else "an earlier backward"
+
+
+def _freeing(program: Program, position: int, node: int) -> _Freeing:
     """The earlier pass that freed what the node had saved."""
     for before in reversed(range(position)):
-        step = program.steps[before].get(node)
+        step, pass_ = program.steps[before].get(node), program.recording.passes[before]
         if step is not None and step.freed:
-            return program.recording.passes[before]
-    return None
+            return _Freeing(pass_.index + 1, pass_.place, pass_, pass_.tape)
+    for one in program.recording.freed_by:
+        if one.node == node:
+            nodes = [each.node for each in program.recording.freed_by if each.pass_ == one.pass_]
+            return _Freeing(one.pass_ + 1, one.place, None, max(nodes) + 1)
+    return _Freeing(None, None, None, None)
 
 
-def _carried(program: Program, pass_: Pass, earlier: Pass, failed: int) -> tuple[int, int] | None:
-    """An operation recorded after the earlier pass that uses a result from before it: (that operation, the result).
+def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> tuple[int, int] | None:
+    """An operation recorded after the freeing pass that uses a result from before it: (that operation, the result).
 
-    None if the failed pass has nothing that was recorded after the earlier one: then two losses share a part.
+    None if the failed pass has nothing that was recorded after the other: then two losses share a part.
     """
+    if freeing.tape is None:
+        return None
     for number in pass_.nodes:
-        if number < earlier.tape or program.node(number).variable is not None:
+        if number < freeing.tape or program.node(number).variable is not None:
             continue
         for edge in program.node(number).edges:
             old = edge.node
-            is_old = old is not None and old < earlier.tape and program.node(old).variable is None
+            is_old = old is not None and old < freeing.tape and program.node(old).variable is None
             if old is not None and is_old and _leads_to(program, old, failed):
                 return number, old
     return None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, count, headline, join, place_in
+from microtape.recording.findings.program import Program, at, count, headline, join
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import BorderRecord, Pass, Place, TensorRecord
+from microtape.recording.model.source import only_assignment
 
 
 class _Cause(NamedTuple):
@@ -111,7 +111,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
-    place = _made_at(program, leaf.name.partition("[")[0]) or pass_.place
+    place = only_assignment(program.recording, leaf.name.partition("[")[0]) or pass_.place
     unused = f"no operation uses it ({at(place)})"
     return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
 
@@ -145,14 +145,3 @@ def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
         and any(one.ref is not None and (one.ref in refs or one.ref.tensor == leaf.id) for one in border.operands)
     ]
     return found[0] if found else None
-
-
-def _made_at(program: Program, name: str) -> Place | None:
-    """The line that assigns to a variable, if there is only one."""
-    found = [
-        place_in(file, one)
-        for file, tree in program.trees
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Assign) and any(ast.unparse(target) == name for target in one.targets)
-    ]
-    return found[0] if len(found) == 1 else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.findings.sizes import Sizes
+from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.formula import index_text, symbols
 from microtape.recording.model.model import (
@@ -28,7 +28,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, whole_lines
+from microtape.recording.model.source import expression, tree_of, whole_lines
 
 _LONGEST_EXPRESSION = 32
 
@@ -120,16 +120,12 @@ class Program:
     @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:
         """Maps a tensor at a version to the border whose output it is."""
-        return {ref: border for border in self.recording.borders for ref in border.outputs}
+        return borders_by_output(self.recording)
 
     @cached_property
     def trees(self) -> Sequence[tuple[str, ast.Module]]:
         """The syntax trees of the recorded source files, by name; a file that is no Python is left out."""
-        found = []
-        for file, text in self.recording.sources.items():
-            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                found.append((file, ast.parse(text)))
-        return found
+        return [(file, tree) for file, text in self.recording.sources.items() if (tree := tree_of(text)) is not None]
 
     def node(self, node: int) -> NodeRecord:
         """A node's record."""
@@ -237,12 +233,6 @@ class Program:
 def operand_refs(node: NodeRecord) -> list[TensorRef]:
     """The operands of a node that are tensors."""
     return [one.ref for one in node.operands if one.ref is not None]
-
-
-def place_in(file: str, node: ast.stmt | ast.expr, function: str = "") -> Place:
-    """The place of a statement or expression of a syntax tree."""
-    end = node.end_lineno or node.lineno
-    return Place(file, node.lineno, end, node.col_offset, node.end_col_offset or node.col_offset, function)
 
 
 def at(place: Place | None) -> str:

@@ -7,7 +7,7 @@ import ast
 from microtape.recording.model.model import NodeRecord, Place, Recording
 from microtape.recording.model.source import whole_lines
 
-UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards"
+UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh", "softmax")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")

@@ -41,11 +41,35 @@ def expression(recording: Recording, place: Place | None) -> str:
 
 
 @functools.lru_cache(maxsize=64)
+def tree_of(text: str) -> ast.Module | None:
+    """The syntax tree of a source text; None if it is no Python, or nested too deeply."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def only_assignment(recording: Recording, name: str) -> Place | None:
+    """The statement that assigns to a variable, if there is only one."""
+    found = [
+        place_in(recording, file, one)
+        for file, text in recording.sources.items()
+        for one in ast.walk(tree_of(text) or ast.Module([], []))
+        if isinstance(one, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in one.targets)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def place_in(recording: Recording, file: str, node: ast.stmt | ast.expr, function: str = "") -> Place:
+    """The place of a statement or expression of a file's syntax tree."""
+    return Place(file, *_position(node, recording.sources[file].split("\n")), function)
+
+
+@functools.lru_cache(maxsize=64)
 def targets(text: str) -> Mapping[Position, str]:
     """The targets of the simple assignments in a source text, by the position of the assigned expression."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not the text that ran, or nested too deeply
+    tree = tree_of(text)
+    if tree is None:  # not the text that ran
         return {}
     lines = text.split("\n")  # as the parser counts them: `splitlines` also splits at a form feed
     found: dict[Position, str] = {}

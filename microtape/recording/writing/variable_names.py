@@ -13,7 +13,7 @@ import numpy as np
 from microtape.basics.call_site import user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import Position, targets
+from microtape.recording.model.source import Position, targets, tree_of
 from microtape.recording.writing.sources import Sources, source_of
 from microtape.tape.tensor_state import TensorState
 
@@ -153,9 +153,8 @@ def _targets(file: str) -> Mapping[Position, str]:
 @functools.cache
 def _loops(file: str) -> tuple[_Loop, ...]:
     """The `for` loops in a file."""
-    try:
-        tree = ast.parse(source_of(file))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not the text that ran, or nested too deeply
+    tree = tree_of(source_of(file))
+    if tree is None:
         return ()
     found = []
     within: list[tuple[ast.AST, int]] = [(tree, _MODULE)]

@@ -199,3 +199,8 @@ async def test_every_finding_is_shown_and_explained_by_keys(program):
             assert " ".join(one.headline.split()) in page(pilot.app)
             assert "Remedy: " in page(pilot.app)
             await pilot.press("escape")
+
+
+async def test_the_stepper_opens_at_the_culprit_with_the_way_out():
+    async with stepper(handmade.failing()).run_test(size=LARGE) as pilot:
+        assert "Write `e = e.add(1.0)` there" in " ".join(shown(pilot.app, "#node").split())

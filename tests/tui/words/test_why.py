@@ -163,7 +163,7 @@ loss.backward()
     ("name", "expected"),
     [
         ("plain", "program.py:5 plain = mt.tensor(3.0) To get a gradient, create the tensor with requires"),
-        ("cut", "program.py:6 (x * plain).detach() This takes it off the tape"),
+        ("cut", "program.py:6 (x * plain).detach() This takes the result off the tape"),
         ("quiet", "program.py:8 x * 5 This ran under no_grad"),
         (
             "later",
@@ -174,7 +174,7 @@ loss.backward()
         (
             "before",
             "loss was not computed from it. A value computed from it is used, but its history "
-            "ends here: program.py:14 before.detach() This takes it off the tape",
+            "ends here: program.py:14 before.detach() This takes the result off the tape",
         ),
         ("bare", "but its history ends here: program.py:17 bare.item() This takes the bare value"),
         ("lonely", "but its history ends here: program.py:20 lonely * 2 This ran under no_grad"),
@@ -264,7 +264,7 @@ loss.backward()
     ("name", "cause", "line"),
     [
         ("plain", "does not require a gradient", "p.py:3"),
-        ("cut", "takes it off the tape", "p.py:4"),
+        ("cut", "takes the result off the tape", "p.py:4"),
         ("quiet", "ran under no_grad", "p.py:6"),
         ("mid", "it is not a leaf (p.py:7), and retain_grad() was not called", "p.py:7"),
         ("side", "loss was not computed from it", "p.py:9"),

@@ -14,6 +14,7 @@ import pytest
 
 from microtape import load
 from microtape.errors import RecordingError
+from microtape.recording.findings import findings
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.run import ScriptRun, record_script
 
@@ -334,13 +335,13 @@ def finding(argument: str) -> Iterator[None]:
     severity, number = argument.split(",")
     place = Place("train.py", 3, 3, 0, 1, "<module>")
 
-    def findings(recording: Recording) -> tuple[Finding, ...]:
+    def found(recording: Recording) -> tuple[Finding, ...]:
         if recording.passes[-1].index + 1 < int(number):
             return ()
         return (Finding("nan", severity, "NaN", (), "", place),)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "findings", findings)
+        patch.setattr(search, "findings", found)
         yield
 
 
@@ -377,3 +378,28 @@ def test_a_search_chooses_its_own_passes(tmp_path: Path) -> None:
     for other in ({"passes": "2"}, {"until": "nan"}):
         with pytest.raises(RecordingError, match="a search begins after the first pass: choose no other passes"):
             record_script(tmp_path / "train.py", out=tmp_path / "run.tape", search=1, **other)  # type: ignore[arg-type]
+
+
+def test_a_graph_that_a_forgotten_pass_freed_is_explained_with_its_line(search: Search) -> None:
+    ended, recording = search(
+        """\
+        import microtape as mt
+        w = mt.tensor([1.0, 2.0], requires_grad=True)
+        kept = []
+        for i in range(6):
+            loss = (w * w).sum() * float(i + 1)
+            kept += [loss] if i == 2 else []
+            if i == 5:
+                loss = loss + kept[0]
+            loss.backward()
+            w.grad = None
+        """
+    )
+    assert ended.search == ("failed", 6)
+    assert passes(recording) == [1, 5, 6]
+    (found,) = [one for one in findings(recording) if one.severity == "error"]
+    assert found.kind == "freed"
+    assert found.headline.startswith("kept[0] carries the graph of pass 3 into pass 6")
+    assert found.place is not None
+    assert found.place.line == 8
+    assert [(role, place.line) for role, place in found.others] == [("freed", 9), ("recorded", 5)]

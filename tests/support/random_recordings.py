@@ -10,16 +10,21 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from microtape.recording.model.model import (
+    ArgumentRecord,
     BackwardStep,
     BorderRecord,
+    CallRecord,
+    CallStep,
     Capture,
     Delivery,
     EdgeRecord,
     ErrorRecord,
     FreedRecord,
+    FunctionRecord,
     HookCall,
     NodeRecord,
     Operand,
+    OutputRecord,
     Pass,
     Place,
     Recording,
@@ -29,6 +34,7 @@ from microtape.recording.model.model import (
     TensorRecord,
     TensorRef,
     Value,
+    Variable,
 )
 from microtape.recording.model.summary import summarize
 
@@ -129,6 +135,40 @@ def recordings(draw: st.DrawFn) -> Recording:
         BorderRecord, st.sampled_from(["detach", "no_grad", "constant"]), TEXT, st.none() | PLACES,
         _tuples(st.builds(Operand, st.none() | refs, TEXT)), _tuples(refs), st.booleans(), st.integers(0, node_count),
     )  # fmt: skip
+    operands = st.builds(Operand, st.none() | refs, TEXT)
+    variables = _tuples(st.builds(Variable, TEXT, operands))
+
+    def function(node: int) -> FunctionRecord:
+        edges = st.none() | (st.integers(0, len(nodes[node].edges) - 1) if nodes[node].edges else st.nothing())
+        arguments = draw(_tuples(st.builds(ArgumentRecord, TEXT, operands, st.booleans(), edges)))
+        which = st.none() | (st.integers(0, len(arguments) - 1) if arguments else st.nothing())
+        roles = st.sampled_from(["differentiable", "dirty", "not a tensor"])
+        outputs = draw(_tuples(st.builds(OutputRecord, TEXT, roles, which, TEXT)))
+        return FunctionRecord(node, arguments, outputs, draw(variables), draw(st.booleans()), draw(st.booleans()))
+
+    call_count = draw(st.integers(0, 2))
+
+    def call(number: int) -> CallRecord:
+        kinds = st.sampled_from(["operation", "unpack", "return", "raise", "pass"])
+        inner = st.integers(number + 1, call_count - 1) if number + 1 < call_count else st.nothing()
+        place, many = st.none() | PLACES, _tuples(operands)
+        steps = draw(
+            _tuples(
+                st.builds(
+                    CallStep, kinds, TEXT, place, many, many, st.booleans(), variables, maybe_node, st.none() | SMALL
+                )
+                | st.builds(
+                    CallStep, st.just("call"), TEXT, place, many, many, st.booleans(), variables, maybe_node, inner
+                )
+            )
+        )
+        outer = st.none() | (st.integers(0, number - 1) if number else st.nothing())
+        return CallRecord(
+            number, draw(st.sampled_from(["forward", "backward", "tensor hook"])), draw(TEXT), draw(maybe_node),
+            draw(st.none() | SMALL), draw(st.none() | SMALL), draw(outer), draw(place), steps, draw(SMALL),
+            draw(st.integers(0, len(steps))), draw(st.none() | ERRORS),
+        )  # fmt: skip
+
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
     return Recording(
@@ -144,6 +184,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         borders=draw(_tuples(borders)),
         freed=draw(_tuples(node_ids)),
         freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
+        functions=tuple(function(node) for node in draw(_tuples(node_ids))),
+        calls=tuple(map(call, range(call_count))),
     )
 
 

@@ -12,10 +12,13 @@ from microtape.recording.file.json_records import Damaged
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
+    CallRecord,
+    CallStep,
     EdgeRecord,
     ErrorRecord,
     FiniteDifferences,
     FreedRecord,
+    FunctionRecord,
     NodeRecord,
     Operand,
     Pass,
@@ -63,6 +66,10 @@ class _Checks:
             self._check(found, f"check {number}")
         for number, freed in enumerate(self.recording.freed_by):
             self._freed(freed, f"freed node {number}")
+        for number, function in enumerate(self.recording.functions):
+            self._function(function, f"Function {number}")
+        for number, call in enumerate(self.recording.calls):
+            self._call(number, call)
         before = -1
         for one in self.recording.passes:  # numbered as in the program; a pass that was not asked for is missing
             _within(one.index - before - 1, _MOST, f"pass {before + 1}")
@@ -126,6 +133,42 @@ class _Checks:
         _within(one.pass_, _MOST, where)
         self._place(one.place, where)
 
+    def _function(self, one: FunctionRecord, where: str) -> None:
+        _within(one.node, self.nodes, where)
+        for argument in one.arguments:
+            self._operands((argument.value,), where)
+            if argument.edge is not None:
+                _within(argument.edge, self.edges[one.node], where)
+        for output in one.outputs:
+            if output.argument is not None:
+                _within(output.argument, len(one.arguments), where)
+        self._operands((variable.value for variable in one.attributes), where)
+
+    def _call(self, number: int, call: CallRecord) -> None:
+        """An outer call comes before an inner one, so that going outwards or inwards ends."""
+        where = f"call {number}"
+        _same(call.id, number, where)
+        self._node_id(call.node, where)
+        for index in (call.pass_, call.step, call.left_out):
+            _within(index or 0, _MOST, where)
+        if call.outer is not None and not 0 <= call.outer < number:
+            raise Damaged(f"{where} refers to an outer call that does not come before it")
+        self._place(call.place, where)
+        _within(call.left_out_at, len(call.steps) + 1, where)
+        for step in call.steps:
+            self._call_step(number, step, where)
+        self._error(call.error)
+
+    def _call_step(self, call: int, step: CallStep, where: str) -> None:
+        self._place(step.place, where)
+        self._operands((*step.operands, *step.outputs, *(variable.value for variable in step.variables)), where)
+        self._node_id(step.node, where)
+        if step.kind == "call" and step.inner is not None:
+            if not call < step.inner < len(self.recording.calls):
+                raise Damaged(f"{where} refers to an inner call that does not come after it")
+        elif step.inner is not None:
+            _within(step.inner, _MOST, where)
+
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"
         self._place(one.place, where)
@@ -162,7 +205,7 @@ class _Checks:
         for _, place in error.places if error else ():
             self._place(place, "an error")
 
-    def _operands(self, operands: tuple[Operand, ...], where: str) -> None:
+    def _operands(self, operands: Iterable[Operand], where: str) -> None:
         for operand in operands:
             self._ref(operand.ref, where)
 

@@ -34,21 +34,34 @@ from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
 _FORMAT = "microtape recording"
-_VERSION = 4
+_VERSION = 5
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
 
 _JSON = "recording.json"
-_TABLES = ("nodes", "tensors", "passes", "scopes", "borders", "checks", "updates", "freed_by")  # stored as columns
+_TABLES = (  # stored as columns
+    "nodes",
+    "tensors",
+    "passes",
+    "scopes",
+    "borders",
+    "checks",
+    "updates",
+    "freed_by",
+    "functions",
+    "calls",
+)
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN = {
+_NEW_IN = {  # fields of a Recording by the format that added them
+    5: ("functions", "calls"),
     4: ("updates", "freed_by"),
     2: ("borders", "checks", "freed"),
-}  # fields of a Recording by the format that added them
+}
+_PARTS_OF = {"functions": ("ArgumentRecord", "OutputRecord", "Variable"), "calls": ("CallStep",)}  # records in theirs
 _COLUMNS = 3  # the format that began to store tables as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
@@ -235,13 +248,15 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """The fields of an older format: 3 lacked updates, 2 had the ready queue after each step, 1 lacked borders too."""
+    """The fields of an older format: 4 lacked calls, 3 updates too; 2 had the ready queues, 1 lacked borders too."""
     new = _new_since(version)
     then = {name: list(names) for name, names in _FIELDS.items()}
     then["Recording"] = [name for name in then["Recording"] if name not in new]
     for name in new:
         if name in _MANY:
             del then[_MANY[name].__name__]
+            for part in _PARTS_OF.get(name, ()):
+                del then[part]
     if version < _COLUMNS:
         then["BackwardStep"].insert(_QUEUE, "ready")
     return then

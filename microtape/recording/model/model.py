@@ -4,7 +4,8 @@ The recorder writes these records while a program runs; the pictures, the steppe
 record is a named tuple, so that thirty thousand of them are made, stored and loaded quickly. Records refer to each
 other by number: a *node id* is an index into `Recording.nodes`, a *tensor id* an index into `Recording.tensors`.
 
-Read from the bottom: a `Recording` has passes, a `Pass` has steps, a `BackwardStep` has deliveries.
+Read from the bottom: a `Recording` has passes, a `Pass` has steps, a `BackwardStep` has deliveries. The smallest
+records are in `parts`, those of custom Functions and of other functions of the user in `calls`.
 """
 
 from __future__ import annotations
@@ -13,39 +14,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-
-class Summary(NamedTuple):
-    """What is kept of an array over the budget. Statistics cover the finite elements; None if there are none."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    min: float | None
-    max: float | None
-    mean: float | None
-    std: float | None
-    zeros: int
-    nans: int
-    infs: int
-    histogram: tuple[int, ...]  # counts in equal bins from min to max
-    thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix of block means; None: no finite element
-
-
-Value: TypeAlias = "npt.NDArray[np.generic] | Summary"
-"""A read-only copy of an array as it was at that moment, or its summary. Both have `.shape`."""
-
-
-class Place(NamedTuple):
-    """A sub-expression of the user's program, by 1-based lines and 0-based columns in characters."""
-
-    file: str  # key of Recording.sources
-    line: int
-    end_line: int
-    column: int
-    end_column: int
-    function: str  # qualified name, "<module>" at top level
+from microtape.recording.model.calls import ArgumentRecord as ArgumentRecord
+from microtape.recording.model.calls import CallRecord as CallRecord
+from microtape.recording.model.calls import CallStep as CallStep
+from microtape.recording.model.calls import FunctionRecord as FunctionRecord
+from microtape.recording.model.calls import OutputRecord as OutputRecord
+from microtape.recording.model.calls import Variable as Variable
+from microtape.recording.model.parts import ErrorRecord as ErrorRecord
+from microtape.recording.model.parts import Operand as Operand
+from microtape.recording.model.parts import Place as Place
+from microtape.recording.model.parts import Summary as Summary
+from microtape.recording.model.parts import TensorRef as TensorRef
+from microtape.recording.model.parts import Value as Value
 
 
 class TensorRecord(NamedTuple):
@@ -69,20 +49,6 @@ class TensorRecord(NamedTuple):
     def name(self) -> str:
         """The best of the user's names, or an empty string."""
         return self.names[0] if self.names else ""
-
-
-class TensorRef(NamedTuple):
-    """A tensor as it was at one version: its value is `recording.value(ref)`."""
-
-    tensor: int
-    version: int
-
-
-class Operand(NamedTuple):
-    """An argument of an operation: a tensor, or the text of a constant such as `2.0` or `dim=1`."""
-
-    ref: TensorRef | None
-    text: str
 
 
 class EdgeRecord(NamedTuple):
@@ -186,15 +152,6 @@ class HookCall(NamedTuple):
     name: str
     before: Value | None
     after: Value | None
-
-
-class ErrorRecord(NamedTuple):
-    """An exception, as the user would see it."""
-
-    type: str
-    message: str
-    places: tuple[tuple[str, Place], ...]  # (role, place): "saved", "modified", "forward", "raised"
-    traceback: str  # as Python prints it, but only the user's frames
 
 
 FAULT = "not recorded:"
@@ -312,6 +269,8 @@ class Recording:
     updates: tuple[UpdateRecord, ...] = ()  # of leaves that a pass has reached, in order of time
     freed: tuple[int, ...] = ()  # nodes whose saved tensors were already freed when the recorder first saw them
     freed_by: tuple[FreedRecord, ...] = ()  # what freed nodes, where no step of `passes` says so
+    functions: tuple[FunctionRecord, ...] = ()  # the calls of custom Functions that were recorded, in tape order
+    calls: tuple[CallRecord, ...] = ()  # the user's functions that ran inside of the engine's, in order of time
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -10,8 +10,10 @@ import numpy as np
 
 from microtape.recording.model.model import (
     BorderRecord,
+    CallRecord,
     FiniteDifferences,
     FreedRecord,
+    FunctionRecord,
     NodeRecord,
     Pass,
     Recording,
@@ -50,7 +52,8 @@ def joined(
         passes = sorted([*segment.passes, *(unfinished if segment is segments[-1] else ())], key=lambda one: one.index)
         checks = segment.checker.found if segment.checker is not None else ()
         updates = segment.updates.records(segment.tape.number_of, sources, count)
-        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, updates))
+        functions, calls = segment.calls.functions, segment.calls.records()
+        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, updates, functions, calls))
     whole = _Joined(freed)
     if len(parts) == 1:
         whole.take(parts[0])
@@ -69,6 +72,8 @@ class _Part(NamedTuple):
     borders: Sequence[BorderRecord]
     checks: Sequence[FiniteDifferences]
     updates: Sequence[UpdateRecord]
+    functions: Sequence[FunctionRecord]
+    calls: Sequence[CallRecord]
 
 
 class _Joined:
@@ -83,6 +88,8 @@ class _Joined:
         self._borders: list[BorderRecord] = []
         self._checks: list[FiniteDifferences] = []
         self._updates: list[UpdateRecord] = []
+        self._functions: list[FunctionRecord] = []
+        self._calls: list[CallRecord] = []
         self._freed: list[int] = []
         self._freed_by: dict[int, FreedRecord] = {}
         self._node_numbers: dict[Node, int] = {}
@@ -98,13 +105,14 @@ class _Joined:
             title="", sources={}, nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=tuple(self._passes),
             scopes=tuple(self._scopes), borders=tuple(self._borders), checks=tuple(self._checks),
             updates=tuple(self._updates), freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()),
+            functions=tuple(self._functions), calls=tuple(self._calls),
         )  # fmt: skip
 
     def take(self, part: _Part) -> None:
         """Take the only segment, whose numbers stay."""
         self._nodes, self._tensors, self._passes = list(part.nodes), list(part.tensors), list(part.passes)
         self._scopes, self._borders, self._checks = list(part.tape.scopes), list(part.borders), list(part.checks)
-        self._updates = list(part.updates)
+        self._updates, self._functions, self._calls = list(part.updates), list(part.functions), list(part.calls)
         self._note_freed(part, range(len(part.nodes)))
 
     def _note_freed(self, part: _Part, nodes: Sequence[int], known_nodes: int = 0) -> None:
@@ -125,7 +133,7 @@ class _Joined:
         numbers = [one for one in tensors if one is not None]
         shifts = self._shifts(part, numbers, known_tensors)
         starts = [known_nodes, *(known_nodes + n for n in accumulate(n >= known_nodes for n in nodes))]
-        new = Renumbering(nodes, numbers, self._number_scopes(part.tape), shifts, starts)
+        new = Renumbering(nodes, numbers, self._number_scopes(part.tape), len(self._calls), shifts, starts)
 
         self._nodes += [new.node(one) for one, number in zip(part.nodes, nodes, strict=True) if number >= known_nodes]
         for record in map(new.tensor, part.tensors):
@@ -135,6 +143,8 @@ class _Joined:
                 self._tensors.append(record)
         self._passes += map(new.one_pass, part.passes)
         self._borders += map(new.border, part.borders)
+        self._functions += [new.function(one) for one in part.functions if nodes[one.node] >= known_nodes]
+        self._calls += map(new.call, part.calls)
         self._checks += [one._replace(node=nodes[one.node]) for one in part.checks]
         self._updates += [one._replace(tensor=numbers[one.tensor]) for one in part.updates]
         self._note_freed(part, nodes, known_nodes)

@@ -22,6 +22,7 @@ from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
+from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
 from microtape.recording.writing.finite_differences import Check, GradientChecker
@@ -96,8 +97,8 @@ class Recorder(Watcher):
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
         checker = GradientChecker(self.check) if self.check is not None else None
         updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
-        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates))
-        self.tape, self.passes, self.checker, self.updates = self.segments[-1]
+        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates, Calls()))
+        self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
 
     # Watcher
 

@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
+    CallRecord,
+    CallStep,
     EdgeRecord,
+    FunctionRecord,
     NodeRecord,
     Operand,
     Pass,
     SavedUse,
     TensorRecord,
     TensorRef,
+    Variable,
 )
 
 
@@ -25,6 +29,7 @@ class Renumbering:
     nodes: Sequence[int]
     tensors: Sequence[int]
     scopes: Sequence[int]
+    calls: int  # how many calls the segments before have
     shifts: Mapping[int, int]  # by tensor (its old number), what to add to its versions
     starts: Sequence[int]  # by length of the old tape, the length of the new one
     _refs: dict[TensorRef, TensorRef] = field(default_factory=dict)  # records share them
@@ -76,6 +81,35 @@ class Renumbering:
             steps=tuple(map(self._step, one.steps)),
         )
 
+    def function(self, one: FunctionRecord) -> FunctionRecord:
+        """The promises of a Function."""
+        return one._replace(
+            node=self.nodes[one.node],
+            arguments=tuple([argument._replace(value=self._operand(argument.value)) for argument in one.arguments]),
+            attributes=self._variables(one.attributes),
+        )
+
+    def call(self, one: CallRecord) -> CallRecord:
+        """A call."""
+        return one._replace(
+            id=one.id + self.calls,
+            node=None if one.node is None else self.nodes[one.node],
+            outer=None if one.outer is None else one.outer + self.calls,
+            steps=tuple(map(self._call_step, one.steps)),
+        )
+
+    def _call_step(self, one: CallStep) -> CallStep:
+        return one._replace(
+            operands=self._operands(one.operands),
+            outputs=self._operands(one.outputs),
+            variables=self._variables(one.variables),
+            node=None if one.node is None else self.nodes[one.node],
+            inner=one.inner + self.calls if one.kind == "call" and one.inner is not None else one.inner,
+        )
+
+    def _variables(self, variables: Iterable[Variable]) -> tuple[Variable, ...]:
+        return tuple([one._replace(value=self._operand(one.value)) for one in variables])
+
     def _step(self, one: BackwardStep) -> BackwardStep:
         return one._replace(
             node=self.nodes[one.node],
@@ -89,7 +123,10 @@ class Renumbering:
         return one._replace(ref=self._known_ref(one.ref), version_now=one.version_now + shift)
 
     def _operands(self, operands: Iterable[Operand]) -> tuple[Operand, ...]:
-        return tuple([one if one.ref is None else Operand(self._known_ref(one.ref), one.text) for one in operands])
+        return tuple(map(self._operand, operands))
+
+    def _operand(self, one: Operand) -> Operand:
+        return one if one.ref is None else Operand(self._known_ref(one.ref), one.text)
 
     def _edge_list(self, edges: Iterable[EdgeRecord]) -> tuple[EdgeRecord, ...]:
         return tuple([edge if edge.node is None else self._edge(edge) for edge in edges])

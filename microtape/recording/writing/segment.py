@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from microtape.recording.model.model import Pass, Place
+from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.finite_differences import GradientChecker
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.updates import Updates
@@ -29,3 +30,4 @@ class Segment(NamedTuple):
     passes: list[Pass]
     checker: GradientChecker | None
     updates: Updates
+    calls: Calls

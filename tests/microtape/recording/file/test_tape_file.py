@@ -109,6 +109,14 @@ def test_a_file_of_format_3_is_read_still() -> None:
     assert recording.freed_by == ()
 
 
+def test_a_file_of_format_4_is_read_still() -> None:
+    """It knew nothing of what happens inside of a Function."""
+    recording = load(Path(__file__).parent / "golden" / "version4.tape")
+    assert [node.op for node in recording.nodes if node.kind == "function"] == ["Clip"]
+    assert [recording.tensors[one.tensor].name for one in recording.updates] == ["x"]
+    assert (recording.functions, recording.calls) == ((), ())
+
+
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
     x = mt.tensor(1.0, requires_grad=True)
     y = x

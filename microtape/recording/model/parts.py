@@ -1,0 +1,62 @@
+"""What all records are made of: values, places in the program, references to tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Summary(NamedTuple):
+    """What is kept of an array over the budget. Statistics cover the finite elements; None if there are none."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    min: float | None
+    max: float | None
+    mean: float | None
+    std: float | None
+    zeros: int
+    nans: int
+    infs: int
+    histogram: tuple[int, ...]  # counts in equal bins from min to max
+    thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix of block means; None: no finite element
+
+
+Value: TypeAlias = "npt.NDArray[np.generic] | Summary"
+"""A read-only copy of an array as it was at that moment, or its summary. Both have `.shape`."""
+
+
+class Place(NamedTuple):
+    """A sub-expression of the user's program, by 1-based lines and 0-based columns in characters."""
+
+    file: str  # key of Recording.sources
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+    function: str  # qualified name, "<module>" at top level
+
+
+class TensorRef(NamedTuple):
+    """A tensor as it was at one version: its value is `recording.value(ref)`."""
+
+    tensor: int
+    version: int
+
+
+class Operand(NamedTuple):
+    """An argument of an operation: a tensor, or the text of a constant such as `2.0` or `dim=1`."""
+
+    ref: TensorRef | None
+    text: str
+
+
+class ErrorRecord(NamedTuple):
+    """An exception, as the user would see it."""
+
+    type: str
+    message: str
+    places: tuple[tuple[str, Place], ...]  # (role, place): "saved", "modified", "forward", "raised"
+    traceback: str  # as Python prints it, but only the user's frames

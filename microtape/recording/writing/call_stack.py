@@ -153,8 +153,9 @@ class CallStack:
         tape, calls = self.recorder.tape, self.recorder.calls
         before, names = self._arguments.pop(node, []), self._names.pop(node, [])
         number = tape.ids.get(node)
-        if number is None and tape.nodes and inner(tape.nodes[-1].node) is node:  # it wrote into a view
-            number = len(tape.nodes) - 1
+        if number is None:  # it wrote into a view: the last node is the view's new one, or already the base's
+            last = range(len(tape.nodes) - 1, max(len(tape.nodes) - 3, -1), -1)
+            number = next((i for i in last if inner(tape.nodes[i].node) is node), None)
         if number is not None and len(before) == len(args):
             calls.functions.append(function_record(number, node, args, before, raw, names, tape.operand_inside))
             for position, tensor in enumerate(node.to_save):

@@ -16,7 +16,8 @@ from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.findings import row_of
 from tui.words.pane_texts import LABEL, PaneTexts
-from tui.words.sentence import computed, sentence, title
+from tui.words.sentence import computed, sentence
+from tui.words.titles import title
 from tui.words.why import answer_lines
 
 INDENT = "  "

@@ -1,0 +1,59 @@
+"""The Jacobians of a small node, computed from its backward and from differences of its forward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from microtape.recording.writing.node_again import Backward
+from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
+
+LONGEST = 16  # elements of an output or an operand: each element of an operand costs three calls of the forward
+
+
+def jacobians(
+    forward: Forward, backward: Backward, arrays: Arrays, wide: Arrays, outputs: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, Array, Array, tuple[int, ...]]]:
+    """For each small operand and output: their numbers, both Jacobians, and the entries that differ, the worst first.
+
+    Args:
+        forward: the node's forward.
+        backward: the node's backward, run at `arrays`.
+        arrays: the operands.
+        wide: the operands in the dtypes for the differences.
+        outputs: the differentiable outputs: their numbers among the results of `forward`, and among all outputs.
+    """
+    results = forward(arrays)
+    for place, output in outputs:
+        result = results[place]
+        if not 0 < result.size <= LONGEST or result.dtype.kind != "f":
+            continue
+        rows = [backward(output, one_hot) for one_hot in _one_hots(result)]
+        for operand, array in enumerate(arrays):
+            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or all(row[operand] is None for row in rows):
+                continue
+            gradients = [np.zeros(array.shape) if row[operand] is None else row[operand] for row in rows]
+            analytical = np.array([one.reshape(-1) for one in gradients], np.float64)
+            numerical = np.empty_like(analytical)
+            for element in range(array.size):
+                near = moved(forward, wide, operand, element)
+                after, here, before = (one[place].reshape(-1) for one in near.outputs)
+                numerical[:, element] = near.quotients(after - here, here - before, analytical[:, element])
+            if np.isfinite(numerical).all():
+                agrees = close(analytical, numerical, precision(wide[operand]), precision(array))
+                yield operand, output, analytical, numerical, _worst_first(analytical, numerical, agrees)
+
+
+def _one_hots(result: Array) -> Iterator[Array]:
+    """Gradients of an output that are 1 at one element, and 0 elsewhere."""
+    for element in range(result.size):
+        one_hot = np.zeros_like(result, order="C")
+        one_hot.reshape(-1)[element] = 1
+        yield one_hot
+
+
+def _worst_first(analytical: Array, numerical: Array, agrees: Array) -> tuple[int, ...]:
+    apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf).reshape(-1)
+    wrong = np.flatnonzero(~agrees.reshape(-1))
+    return tuple(wrong[np.argsort(-apart[wrong], kind="stable")].tolist())

@@ -138,8 +138,8 @@ class GradientChecker:
             if isinstance(call.again, FunctionAgain):
                 backward = call.again.backward(call.arrays)
             if backward is not None:
-                for edge, output, *rest in jacobians(call.again.forward, backward, call.arrays, wide, outputs):
-                    self.jacobians.append(JacobianCheck(pass_, step.node, edge, output, *rest))
+                where = pass_, step.node
+                self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs)
         except Exception:  # the user's code, at another point than the program's
             return
 

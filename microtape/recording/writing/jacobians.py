@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from microtape.recording.model.model import JacobianCheck
 from microtape.recording.writing.node_again import Backward
 from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
 
@@ -13,11 +14,17 @@ LONGEST = 16  # elements of an output or an operand: each element of an operand 
 
 
 def jacobians(
-    forward: Forward, backward: Backward, arrays: Arrays, wide: Arrays, outputs: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, Array, Array, tuple[int, ...]]]:
-    """For each small operand and output: their numbers, both Jacobians, and the entries that differ, the worst first.
+    where: tuple[int, int],
+    forward: Forward,
+    backward: Backward,
+    arrays: Arrays,
+    wide: Arrays,
+    outputs: Sequence[tuple[int, int]],
+) -> Iterator[JacobianCheck]:
+    """The Jacobian of each small output by each small operand.
 
     Args:
+        where: the pass and the node, as `JacobianCheck` gives them.
         forward: the node's forward.
         backward: the node's backward, run at `arrays`.
         arrays: the operands.
@@ -42,7 +49,8 @@ def jacobians(
                 numerical[:, element] = near.quotients(after - here, here - before, analytical[:, element])
             if np.isfinite(numerical).all():
                 agrees = close(analytical, numerical, precision(wide[operand]), precision(array))
-                yield operand, output, analytical, numerical, _worst_first(analytical, numerical, agrees)
+                wrong = _worst_first(analytical, numerical, agrees)
+                yield JacobianCheck(*where, operand, output, analytical, numerical, wrong)
 
 
 def _one_hots(result: Array) -> Iterator[Array]:

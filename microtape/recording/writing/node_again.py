@@ -14,8 +14,8 @@ from microtape.tape.fitting import fit_gradient
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation, quiet_context
-from microtape.tape.saved import PackedTensor
-from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.tensor_state import TensorState, edge_of, new_tensor
 
 Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
 """The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
@@ -51,8 +51,8 @@ class FunctionAgain:
                     argument.requires_grad_()
             returned = self.cls.apply(*arguments)
         several = returned if isinstance(returned, tuple) else (returned,)
-        edges = [one.grad_fn for one in several if isinstance(one, TensorState)]
-        node = next(one for one in edges if isinstance(one, FunctionNode))
+        nodes = [edge_of(one)[0] for one in several if isinstance(one, TensorState)]
+        node = next(one for one in nodes if isinstance(one, FunctionNode))
 
         def run(output: int, gradient: Array) -> Sequence[Any]:
             gradients = [gradient if i == output else None for i in range(node.output_count)]

@@ -48,8 +48,9 @@ class DerivativeScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The lines."""
         with VerticalScroll() as page:
-            name = "".join(span.text for span in title(self._cursor, self._node))
-            page.border_title = shown(f"derivative of {name}", ascii=self._ascii)
+            name, op = plain(title(self._cursor, self._node)), self._cursor.timeline.node(self._node).op
+            page.border_title = shown(f"derivative of {op}: {name}" if op not in name else f"derivative of {name}",
+                                      ascii=self._ascii)  # fmt: skip
             page.border_subtitle = keys_below(("y", "y copies"), ("escape", "Esc closes"))
             yield Static()
 

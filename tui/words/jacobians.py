@@ -17,22 +17,13 @@ from microtape.recording.model.source import expression
 from tui.shell.spans import Line, Role, Span, line
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
-from tui.words.differences import check_lines
+from tui.words.differences import StepChecks, check_lines, checks_of
 
 MARK = "✗"
 MOST = 6  # wrong entries that are listed; all are marked in the Jacobians
 LONGEST = 12  # characters of the index of a row
 INDENT = "  "
-BETWEEN = " │"  # the two Jacobians
-
-
-def is_checked(cursor: StepCursor, node: int) -> bool:
-    """Whether finite differences were computed for this node in this pass."""
-    pass_ = cursor.timeline.pass_
-    here = (pass_.index if pass_ is not None else None, node)
-    return any((one.pass_, one.node) == here for one in cursor.recording.checks) or any(
-        (one.pass_, one.node) == here for one in cursor.recording.jacobians
-    )
+LEFT, BETWEEN, RIGHT = "backward", " │", "differences"
 
 
 def derivative_lines(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
@@ -54,11 +45,10 @@ class _Checks:
         self.width = width
         self.node: NodeRecord = cursor.timeline.node(node)
         self.step: BackwardStep = cursor.timeline.step_of[node]
-        pass_ = cursor.timeline.pass_
-        here = (pass_.index if pass_ is not None else 0, node)
-        self.found = [one for one in cursor.recording.checks if (one.pass_, one.node) == here]
-        self.jacobians = [one for one in cursor.recording.jacobians if (one.pass_, one.node) == here]
-        self.jacobians.sort(key=lambda one: (not one.wrong, one.edge, one.output))  # the wrong ones first
+        self.found, jacobians = checks_of(cursor, node) or StepChecks([], [])
+        self.jacobians = sorted(
+            jacobians, key=lambda one: (not one.wrong, one.edge, one.output)
+        )  # the wrong ones first
         self.rows = RowTexts(cursor.timeline)
 
     def verdict(self) -> Iterator[Line]:
@@ -122,16 +112,21 @@ class _Checks:
         beside = max(map(len, names)) + len(INDENT)
         cell = max(len(text) for row in (heads, *left, *right) for text in row) + len(MARK) + 1
         count = max((self.width - beside - len(BETWEEN)) // (2 * cell), 1)
+        cell = max(cell, -(-len(f" {RIGHT}") // min(count, len(heads))))  # both headings have room
         blocks = [range(first, min(first + count, len(heads))) for first in range(0, len(heads), count)]
         wrong = {divmod(entry, len(heads)) for entry in one.wrong}
         blocks.sort(key=lambda block: all((row, column) not in wrong for row in range(len(names)) for column in block))
+        if len(blocks) > 1:
+            yield line(Span(f"{INDENT}Rows that are 0 on both sides are left out.", "dim"))
         for block in blocks:
             room = cell * len(block)
-            yield line(Span(f"{'':{beside}}{'backward':>{room}}{BETWEEN}{'differences':>{room}}", "label"))
+            yield line(Span(f"{'':{beside}}{LEFT:>{room}}{BETWEEN}{RIGHT:>{room}}", "label"))
             if any(heads):
                 texts = "".join(f"{heads[column]:>{cell}}" for column in block)
                 yield line(Span(f"{'':{beside}}{texts}{BETWEEN}{texts}", "dim"))
             for row, name in enumerate(names):
+                if len(blocks) > 1 and all(side[row][column] == "0" for side in (left, right) for column in block):
+                    continue
                 begin = Span(f"{name:>{beside}}", "dim")
                 marked = [(row, column) in wrong for column in block]
                 analytical = [

@@ -10,6 +10,7 @@ from textual.timer import Timer
 
 from tui.shell.opening import Origin
 from tui.shell.program_run import ProgramRun
+from tui.shell.spans import plain
 from tui.stepper.derivative_screen import DerivativeScreen
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
@@ -17,7 +18,7 @@ from tui.stepper.parts.rerecorder import normalized, text_of
 from tui.time.checked_again import Checked, CheckedStep, with_checks
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
-from tui.words.jacobians import is_checked
+from tui.words.differences import checks_of
 from tui.words.sentence import title
 
 LOOK = 0.2  # seconds between two looks at the program
@@ -49,7 +50,7 @@ class DerivativeCheck(Part[Stepper]):
         problem = _cannot(cursor, node)
         if problem or node is None:
             self.say(problem, 5)
-        elif is_checked(cursor, node):
+        elif checks_of(cursor, node) is not None:
             self._open(cursor, node)
         elif problem := self._cannot_run(cursor):
             self.say(problem, 8)
@@ -162,4 +163,4 @@ def _step(cursor: StepCursor, node: int) -> CheckedStep:
 
 
 def _name(cursor: StepCursor, node: int) -> str:
-    return "".join(span.text for span in title(cursor, node))
+    return plain(title(cursor, node))

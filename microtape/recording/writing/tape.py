@@ -23,7 +23,7 @@ from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
+from microtape.tape.tensor_state import NUMBER, TensorState, edge_of, is_leaf, requires_grad, version_number
 
 
 class Tape:
@@ -53,13 +53,19 @@ class Tape:
         in_place: bool,
         pass_: int | None,
         made_by: int | None,
+        before: Sequence[Operand] = (),
     ) -> int:
-        """Note an operation at the moment when it is recorded."""
+        """Note an operation at the moment when it is recorded; `before` are its operands, if they are known already."""
         for following in node.next_nodes:
             if following is not None and following not in self.ids:
                 self.adopt([one for one in node.next_nodes if one is not None])
                 break
-        records = self._overwritten(node, operands, outputs[0]) if in_place else list(map(self._operand, operands))
+        if before:
+            records = list(before)
+        elif in_place:
+            records = self._overwritten(node, operands, outputs[0])
+        else:
+            records = list(map(self.operand, operands))
         number = self._append(node, records, outputs)
         entry = self.nodes[number]
         entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
@@ -79,7 +85,7 @@ class Tape:
                         values[before.version] = frozen(operand.array)
                 records.append(Operand(before, ""))
             else:
-                records.append(self._operand(operand))
+                records.append(self.operand(operand))
         return records
 
     @property
@@ -100,7 +106,8 @@ class Tape:
             self.scopes.append(ScopeRecord(number, one.name, before))
         return self._scope_ids[scope]
 
-    def _operand(self, operand: Any) -> Operand:
+    def operand(self, operand: Any) -> Operand:
+        """An argument of an operation."""
         if isinstance(operand, TensorState):
             return Operand(self.ref(operand), "")
         return Operand(None, shortened(constant_text(operand)))
@@ -316,6 +323,35 @@ class Tape:
         entry = self._by_object.get(id(tensor))
         return entry.number if entry is not None else None
 
+    def operand_inside(self, value: Any) -> Operand:
+        """A value in a function of the user's. A tensor whose history is not on the tape is only described.
+
+        To number such a tensor now would number it twice: adopting its history does it again.
+        """
+        if not issubclass(type(value), TensorState):
+            return Operand(None, shortened(constant_text(value)))
+        if value.meta is NUMBER:  # the engine made it of a number of the user's
+            return Operand(None, constant_text(value.array.item()))
+        one = value
+        while one is not None and id(one) not in self._by_object:
+            if one.edge is not None and one.edge[0] is not None and one.edge[0] not in self.ids:
+                return Operand(None, constant_text(value))
+            one = one.meta.view.base if one.meta is not None and one.meta.view is not None else None
+        return Operand(self.ref(value), "")
+
+    def overwritten(self, written: TensorState, old: Any) -> Operand:
+        """A tensor as it was before the last write to it; `old` holds a copy of that value, if it is another object."""
+        before = TensorRef(self._entry(written).number, max(version_number(written) - (old is not written), 0))
+        values = self.tensors[before.tensor].values
+        if before.version not in values and isinstance(old, TensorState):
+            values[before.version] = frozen(old.array)
+        return Operand(before, "")
+
+    def name_saved(self, number: int, name: str, position: int) -> None:
+        """Give a saved tensor of a node the name of the user's variable."""
+        entry = self.nodes[number]
+        entry.saved = [(i, one._replace(name=name) if i == position else one) for i, one in entry.saved]
+
     # Names
 
     def find_names(self, frame: Any) -> None:
@@ -346,7 +382,7 @@ class Tape:
         def ref(tensor: TensorState, version: int) -> TensorRef:
             return TensorRef(self._entry(tensor).number, version)
 
-        return self.borders.records(matters, self._operand, ref, self.sources, self.faults)
+        return self.borders.records(matters, self.operand, ref, self.sources, self.faults)
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from microtape.recording.findings.failures import returned_at
+from microtape.recording.findings.derivatives import backward_of
 from microtape.recording.findings.program import Program
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import index_text
@@ -63,17 +63,22 @@ class _Checks:
             yield line(Span(f"{MARK} wrong: ", "bad"), "the gradient that it sent differs from finite differences")
         elif gradients or size:
             yield line(Span("✓ right: ", "good"), "finite differences agree")
-        if self.node.kind == "function" and (place := returned_at(Program(self.cursor.recording), self.node.op)):
+        if place := backward_of(Program(self.cursor.recording), self.node):
             yield self._source("backward", place)
         if self.node.place is not None:
             yield self._source("called", self.node.place)
         for one, said in zip(self.found, check_lines(self.cursor, self.step), strict=True):
             of = line("for ", Span(self._operand(one.output), "name"), "  ") if len(self.found) > 1 else ()
             yield line(Span("sent      ", "label"), *of, *said)
+        missing = {one.edge for one in self.jacobians if self._sent_nothing(one.edge)}
+        for edge in sorted(missing):
+            yield line(
+                Span("sent      ", "label"), "for ", Span(self._operand(edge), "name"), "  None, which counts as 0"
+            )
         if differs and self.jacobians and not wrong:
             yield line("Its derivatives are right, but not the gradient that it sent: backward is not linear in the "
                        "gradient that comes in.")  # fmt: skip
-        elif wrong and gradients and not differs:
+        elif wrong and gradients and not differs and not missing:
             yield line("The gradient that came in hides it: in this pass all that was sent is right.")
 
     def entries(self) -> Iterator[Line]:
@@ -168,6 +173,9 @@ class _Checks:
         if size > len(one.elements):
             return f"{len(one.elements)} of its {size:,} elements were checked"
         return "all its elements were checked"
+
+    def _sent_nothing(self, edge: int) -> bool:
+        return edge < len(self.step.grad_inputs) and self.step.grad_inputs[edge] is None
 
     # Names and shapes
 

@@ -138,8 +138,8 @@ class GradientChecker:
             if isinstance(call.again, FunctionAgain):
                 backward = call.again.backward(call.arrays)
             if backward is not None:
-                where = pass_, step.node
-                self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs)
+                where, needed = (pass_, step.node), [receiver is not None for receiver in node.next_nodes]
+                self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs, needed)
         except Exception:  # the user's code, at another point than the program's
             return
 

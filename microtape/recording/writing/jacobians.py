@@ -20,6 +20,7 @@ def jacobians(
     arrays: Arrays,
     wide: Arrays,
     outputs: Sequence[tuple[int, int]],
+    needed: Sequence[bool],
 ) -> Iterator[JacobianCheck]:
     """The Jacobian of each small output by each small operand.
 
@@ -30,6 +31,7 @@ def jacobians(
         arrays: the operands.
         wide: the operands in the dtypes for the differences.
         outputs: the differentiable outputs: their numbers among the results of `forward`, and among all outputs.
+        needed: for each operand, whether its gradient is needed. Where backward then returns None, it counts as 0.
     """
     results = forward(arrays)
     for place, output in outputs:
@@ -38,7 +40,7 @@ def jacobians(
             continue
         rows = [backward(output, one_hot) for one_hot in _one_hots(result)]
         for operand, array in enumerate(arrays):
-            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or all(row[operand] is None for row in rows):
+            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or not needed[operand]:
                 continue
             gradients = [np.zeros(array.shape) if row[operand] is None else row[operand] for row in rows]
             analytical = np.array([one.reshape(-1) for one in gradients], np.float64)

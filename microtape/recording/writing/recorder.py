@@ -118,12 +118,16 @@ class Recorder(Watcher):
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
         if not self._withdrawn():
-            self.tape.borders.crossed(op_of(node), operands, outputs, in_place, len(self.tape.nodes))
+            on_tape = in_place and self.tape.holds(outputs[0])
+            self.tape.borders.crossed(
+                op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
+            )
 
     @shielded
     def called(self, node: Node, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
-        if not self._withdrawn() and node not in self.tape.ids:
+        self.tape.before.clear()
+        if not self._withdrawn() and not node.next_nodes:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
     @shielded
@@ -149,7 +153,10 @@ class Recorder(Watcher):
     @shielded
     def writing(self, tensor: TensorState) -> None:
         """See Watcher."""
-        if not self.open and not mode.internal:
+        if mode.internal:
+            return
+        self.tape.writing(tensor, in_call=_inside_forward())
+        if not self.open:
             self.updates.writing(tensor, self.count)
 
     @shielded
@@ -220,8 +227,7 @@ class Recorder(Watcher):
 
     def _withdrawn(self) -> bool:
         """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""
-        inside_forward = not mode.forward_ad and not mode.inference
-        return bool(self.open) or inside_forward or mode.internal
+        return bool(self.open) or _inside_forward() or mode.internal
 
     # See Note [A recorder that fails]
 
@@ -294,6 +300,11 @@ class Recorder(Watcher):
             tuple((role, place) for role, place in places if place is not None),
             text,
         )
+
+
+def _inside_forward() -> bool:
+    """Whether the forward of a custom Function is running."""
+    return not mode.forward_ad and not mode.inference
 
 
 def _last_frame(error: BaseException) -> TracebackType | None:

@@ -15,6 +15,7 @@ from microtape.recording.writing.constant_arguments import constant_text, shorte
 from microtape.recording.writing.copies import copied, frozen
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import dtype_name, inner
+from microtape.recording.writing.old_values import VersionsBefore, dirty_output, old_value
 from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
@@ -23,7 +24,14 @@ from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, requires_grad, version_number
+from microtape.tape.tensor_state import (
+    INFERENCE,
+    TensorState,
+    edge_of,
+    is_leaf,
+    requires_grad,
+    version_number,
+)
 
 
 class Tape:
@@ -38,6 +46,7 @@ class Tape:
         self.leaves: list[TensorState] = []  # those with an AccumulateGrad on the tape
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
+        self.before = VersionsBefore()
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
         self.borders = Borders()
@@ -59,7 +68,7 @@ class Tape:
             if following is not None and following not in self.ids:
                 self.adopt([one for one in node.next_nodes if one is not None])
                 break
-        records = self._overwritten(node, operands, outputs[0]) if in_place else list(map(self._operand, operands))
+        records = self._overwritten(node, operands, outputs) if in_place else list(map(self._operand, operands))
         number = self._append(node, records, outputs)
         entry = self.nodes[number]
         entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
@@ -67,20 +76,38 @@ class Tape:
             entry.scope = self._scope(open_scopes.innermost)
         return number
 
-    def _overwritten(self, node: Node, operands: Sequence[Any], written: TensorState) -> list[Operand]:
-        """The operands of an in-place operation: the first is the written tensor at its version before the write."""
-        before = TensorRef(self._entry(written).number, version_number(written) - 1)
-        records = []
-        for i, operand in enumerate(operands):
-            if operand is written or (i == 0 and node.kind != "function"):
-                if node.kind == "operation":  # the operand is a copy of the old value
-                    values = self.tensors[before.tensor].values
-                    if before.version not in values:
-                        values[before.version] = frozen(operand.array)
-                records.append(Operand(before, ""))
-            else:
-                records.append(self._operand(operand))
-        return records
+    def writing(self, tensor: TensorState, *, in_call: bool) -> None:
+        """The memory of `tensor` is about to be overwritten, perhaps in a Function's forward: keep what is there."""
+        if self.before.writing(tensor, in_call=in_call):
+            self._keep(tensor)
+
+    def _keep(self, tensor: TensorState) -> None:
+        """Copy the value of a tensor now, as far as it is on the tape: the tensor, and those whose memory it has."""
+        if tensor.version is not INFERENCE:
+            for one in self.borders.sharing(tensor):
+                if id(one) in self._by_object:
+                    self.ref(one)
+
+    def holds(self, tensor: TensorState) -> bool:
+        """Whether the tensor, or another one whose memory it has, is on the tape."""
+        return any(id(one) in self._by_object for one in self.borders.sharing(tensor))
+
+    def _overwritten(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any]) -> list[Operand]:
+        """The operands of an in-place operation: written tensors are there at their version before the write."""
+        if inner(node).kind == "function":
+            return [
+                self._operand(operand) if written is None else Operand(self._before(written), "")
+                for operand in operands
+                for written in (dirty_output(operand, outputs),)
+            ]
+        before = self._before(outputs[0])
+        values = self.tensors[before.tensor].values
+        if before.version not in values:
+            values[before.version] = old_value(node, operands[0], outputs[0])
+        return [Operand(before, ""), *map(self._operand, operands[1:])]
+
+    def _before(self, written: TensorState) -> TensorRef:
+        return TensorRef(self._entry(written).number, self.before.before(written))
 
     @property
     def scope_objects(self) -> tuple[Scope, ...]:
@@ -344,7 +371,10 @@ class Tape:
         """The borders that led to a tensor whose `id` matters: it is on a tape, or a variable holds it."""
 
         def ref(tensor: TensorState, version: int) -> TensorRef:
-            return TensorRef(self._entry(tensor).number, version)
+            entry = self._entry(tensor)
+            if version == version_number(tensor):
+                self._keep(tensor)
+            return TensorRef(entry.number, version)
 
         return self.borders.records(matters, self._operand, ref, self.sources, self.faults)
 

@@ -10,6 +10,7 @@ from microtape.errors import GradientError, InPlaceError
 from microtape.tape.in_place import copy_in_layout
 from microtape.tape.node import AccumulateGrad
 from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
+from microtape.tape.watch import call
 
 
 def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, owned: bool) -> None:
@@ -44,6 +45,6 @@ def _run_post_accumulate_hooks(node: AccumulateGrad, leaf: Any) -> None:
     """Run the hooks of `Tensor.register_post_accumulate_grad_hook` on the leaf, which has its new `.grad`."""
     assert node.hooks is not None
     for hook in list(node.hooks.post_accumulate.values()):
-        returned = hook(leaf)
+        returned = call("post-accumulate hook", node, hook, leaf)
         if returned is not None and returned is not leaf:
             raise GradientError("Tensor post accumulate grad hooks should return None.")

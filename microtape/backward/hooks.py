@@ -12,7 +12,7 @@ from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import TensorState, as_array, new_tensor
-from microtape.tape.watch import watch
+from microtape.tape.watch import call, watch
 
 if TYPE_CHECKING:
     from microtape.backward.engine import GraphTask
@@ -31,7 +31,10 @@ def run_hooks_before(task: GraphTask, node: Node, gradient: Any) -> Any:
         return gradient
     gradients = gradient if node.multi_output else [gradient]
     for hook in list(hooks.pre.values()):
-        before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients)), gradients)
+        before, gradients = (
+            gradients,
+            _replaced(task, hook, call("node pre-hook", node, hook, _as_tensors(task, gradients)), gradients),
+        )
         _tell_watcher(task, "node pre", hook, before[0], gradients[0])
     return gradients if node.multi_output else gradients[0]
 
@@ -44,7 +47,7 @@ def run_tensor_hooks(task: GraphTask, node: Node, gradient: Any) -> Any:
     for output_nr, tensor_hooks in list(hooks.tensor.items()):
         for hook in list(tensor_hooks.values()):
             before = gradients[output_nr]
-            returned = hook(_as_tensor(task, before))
+            returned = call("tensor hook", node, hook, _as_tensor(task, before))
             gradients[output_nr] = before if returned is None else _checked(task, hook, returned, before)
             _tell_watcher(task, "tensor", hook, before, gradients[output_nr])
     for output_nr, reference in list(hooks.retain.items()):
@@ -75,7 +78,8 @@ def run_hooks_after(task: GraphTask, node: Node, gradients: Sequence[Any], gradi
     gradients = [writable(each) for each in gradients]
     arrived = _as_tensors(task, gradient if node.multi_output else [gradient])
     for hook in list(hooks.post.values()):
-        before, gradients = gradients, _replaced(task, hook, hook(_as_tensors(task, gradients), arrived), gradients)
+        returned = call("node post-hook", node, hook, _as_tensors(task, gradients), arrived)
+        before, gradients = gradients, _replaced(task, hook, returned, gradients)
         _tell_watcher(task, "node post", hook, before[0] if before else None, gradients[0] if gradients else None)
     return gradients
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from microtape.functions.function_call import arguments_by_position, call_function
-from microtape.functions.function_node import Context, FunctionNode
+from microtape.functions.function_node import Context, FunctionNode, node_of
 from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import NO_EDGE, Node, next_sequence_nr
 from microtape.tape.tensor_state import TensorState, edge_of, new_tensor, requires_grad
+from microtape.tape.watch import call
 
 
 class FunctionMeta(type):
@@ -100,7 +101,8 @@ class Function(metaclass=FunctionMeta):
                 "implement one of them."
             )
         gradients = (list(grad_outputs),) if cls.boxed_grads_call else grad_outputs
-        return (cls.vjp if cls.vjp is not Function.vjp else cls.backward)(ctx, *gradients)
+        backward = cls.vjp if cls.vjp is not Function.vjp else cls.backward
+        return call("backward", node_of(ctx), backward, ctx, *gradients)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -128,6 +130,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         blocked = _blocked(returned if isinstance(returned, tuple) else (returned,))
         return blocked if isinstance(returned, tuple) else blocked[0]
 
+    run.once_differentiable = True  # type: ignore[attr-defined]
     return run
 
 

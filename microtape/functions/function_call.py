@@ -24,7 +24,7 @@ from microtape.tape.tensor_state import (
     requires_grad,
 )
 from microtape.tape.views import make_view
-from microtape.tape.watch import watch
+from microtape.tape.watch import call, watch
 
 if TYPE_CHECKING:
     from microtape.functions.function import Function
@@ -86,10 +86,10 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
         node.sequence_nr = next_sequence_nr()
     with _InsideForward(False):
         if sets_up_context:
-            returned = cls.forward(*args)
-            cls.setup_context(node.ctx, args, returned)
+            returned = call("forward", node, cls.forward, *args)
+            call("setup_context", node, cls.setup_context, node.ctx, args, returned)
         else:
-            returned = cls.forward(node.ctx, *args)
+            returned = call("forward", node, cls.forward, node.ctx, *args)
     raw = returned if isinstance(returned, tuple) else (returned,)
     if tensors:
         node.tensor_type = type(tensors[0])

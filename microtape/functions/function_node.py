@@ -21,6 +21,7 @@ from microtape.tape.node import Node
 from microtape.tape.saved import unpack
 from microtape.tape.saved_attributes import RawSavedTensor, all_raw_saved
 from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.watch import watch
 
 if TYPE_CHECKING:
     from microtape.functions.function import Function
@@ -61,6 +62,11 @@ class Context:
                 "(bool)"
             )
         vars(self)["materialize_non_diff_grads"] = value
+
+
+def node_of(ctx: Context) -> FunctionNode | None:
+    """The node of a ctx, unless it is gone."""
+    return vars(ctx)["_node"]()  # type: ignore[no-any-return]
 
 
 class FunctionNode(Node):
@@ -150,6 +156,8 @@ class FunctionNode(Node):
                 ("forward", self.call_site),
             )
         tensors = tuple(unpack(self, True))
+        if (watcher := watch.watcher) is not None:
+            watcher.saved_read(self, tensors)
         if self.function.clear_saved_tensors_on_access:
             self.accessed, self.saved = True, ()
         return tensors

@@ -21,7 +21,7 @@ from microtape.tape.tensor_state import (
     requires_grad,
     version_number,
 )
-from microtape.tape.watch import watch
+from microtape.tape.watch import call, watch
 
 Pack = Callable[[Any], Any]
 Unpack = Callable[[Any], Any]
@@ -66,7 +66,7 @@ class PackedTensor:
                 self._accumulator, self._edge = weakref.ref(node), NO_EDGE
         version = version_number(tensor)
         with GradMode(False):
-            self.packed = pack_hook(tensor if seen is None else seen)
+            self.packed = call("pack hook", None, pack_hook, tensor if seen is None else seen)
         if version_number(tensor) != version:
             raise RuntimeError(PACK_MODIFIES)
         self.unpack_hook = unpack_hook
@@ -78,9 +78,9 @@ class PackedTensor:
         """The index of the tensor among the outputs of the node that computed it."""
         return self._edge[1]
 
-    def unpack(self) -> TensorState:
+    def unpack(self, node: Node) -> TensorState:
         """Call the unpack hook on the packed object. Raises TypeError if it does not return a Tensor."""
-        tensor = self.unpack_hook(self.packed)
+        tensor = call("unpack hook", node, self.unpack_hook, self.packed)
         if not isinstance(tensor, TensorState):
             raise TypeError(
                 f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -90,7 +90,7 @@ class PackedTensor:
 
     def tensor(self, node: Node) -> TensorState:
         """The unpacked Tensor, with the history of the packed one; `node` is the node that saved it."""
-        value = self.unpack()
+        value = self.unpack(node)
         edge = self._edge
         if self.is_output:
             edge = ((self.computed_by() if self.computed_by is not None else None) or node, edge[1])

@@ -121,7 +121,7 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
         for i in node.saved_order or range(len(saved)):
             check_unchanged(node, i)
             if type(saved[i]) is PackedTensor:
-                values[i] = as_number(saved[i].unpack().array)
+                values[i] = as_number(saved[i].unpack(node).array)
     return values
 
 

@@ -44,6 +44,15 @@ class Watcher:
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A Function was called, recorded or not; its forward returned `raw`, and the caller gets `outputs`."""
 
+    def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Any) -> None:
+        """A function of the user's is about to be called; `node` is the one on whose behalf, if it is known."""
+
+    def call_ended(self, returned: Any, error: BaseException | None) -> None:
+        """The innermost function that `call_started` told of has returned, or raised `error`."""
+
+    def saved_read(self, node: Node, tensors: tuple[Any, ...]) -> None:
+        """The user read `saved_tensors` of a Function."""
+
     def packed(self, item: Any, tensor: TensorState) -> None:
         """Saved-tensor hooks have packed `tensor`: a node keeps `item`, a PackedTensor, in its place."""
 
@@ -129,3 +138,18 @@ class _Watch:
 
 
 watch = _Watch()
+
+
+def call(kind: str, node: Node | None, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of the user's. The observer, if there is one, is told of its start and its end."""
+    watcher = watch.watcher
+    if watcher is None:
+        return function(*args, **kwargs)
+    watcher.call_started(kind, node, function, args)
+    try:
+        returned = function(*args, **kwargs)
+    except BaseException as error:
+        watcher.call_ended(None, error)
+        raise
+    watcher.call_ended(returned, None)
+    return returned

@@ -29,7 +29,7 @@ from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.saved import keep_versions, unpack_tensor
 from microtape.tape.tensor_state import TensorState, is_leaf, new_tensor
-from microtape.tape.watch import Watcher, watch
+from microtape.tape.watch import Watcher, call, watch
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.checkpoint_debug import OperationLog, differing_operations
 from microtape.transforms.saved_hooks import pack_with_active_hooks, saved_tensors_hooks
@@ -62,7 +62,7 @@ class Recipe:
             if self.random is not None:
                 default_generator.set_state(self.random)
             with self.context:
-                self.function(*args, **self.kwargs)
+                call("recomputation", None, self.function, *args, **self.kwargs)
         finally:
             if self.random is not None:
                 default_generator.set_state(before)
@@ -235,3 +235,5 @@ class _OutsideBackward:
 
 class _StopRecomputationError(Exception):
     """Stops a recomputation once all that is needed has been recomputed."""
+
+    ends_early = True  # for observers: nothing has failed

@@ -8,8 +8,10 @@ from typing import Any
 from microtape.backward.probe import running_steps
 from microtape.basics.call_site import user_stacklevel
 from microtape.functions.function import Function
+from microtape.functions.function_node import node_of
 from microtape.random import default_generator
 from microtape.tape.grad_mode import GradMode
+from microtape.tape.watch import call
 from microtape.tensors.differentiate import backward
 from microtape.tensors.tensor import Tensor
 
@@ -34,7 +36,7 @@ class CheckpointFunction(Function):
         ctx.others = [None if isinstance(one, Tensor) else one for one in args]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
         with GradMode(False):
-            return function(*args)
+            return call("forward", node_of(ctx), function, *args)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -54,7 +56,7 @@ class CheckpointFunction(Function):
             if ctx.random is not None:
                 default_generator.set_state(ctx.random)
             with GradMode(True):
-                outputs = ctx.run_function(*args)
+                outputs = call("recomputation", node_of(ctx), ctx.run_function, *args)
         finally:
             if ctx.random is not None:
                 default_generator.set_state(before)

@@ -10,6 +10,7 @@ import numpy as np
 from microtape.basics.dtypes import is_differentiable
 from microtape.tape.tangents import check_size, set_tangent, without_tangents, write_tangent
 from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
+from microtape.tape.watch import call
 
 AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
 NOT_A_VIEW = "A custom Function is returning a view but the jvp is not returning a view of the given grad input."
@@ -38,7 +39,7 @@ def function_tangents(
     versions = [version_number(one) if one is not None else 0 for one in given]
     node.saved_for_forward = node.saved_for_forward or ()  # not what was saved for backward
     with without_tangents(internal=False):
-        returned = node.function.jvp(node.ctx, *given)
+        returned = call("jvp", node, node.function.jvp, node.ctx, *given)
     returned = returned if isinstance(returned, tuple) else (returned,)
     if len(returned) != len(raw):
         raise RuntimeError(

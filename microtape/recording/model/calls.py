@@ -25,6 +25,7 @@ CallKind: TypeAlias = Literal[
 ]
 
 CallStepKind: TypeAlias = Literal[
+    "enter",  # the function begins: its variables are its arguments
     "operation",
     "unpack",  # `ctx.saved_tensors` was read: the outputs are the saved tensors
     "call",  # another call: of a Function inside of this one, of an unpack hook

@@ -49,6 +49,17 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@functools.lru_cache(maxsize=256)
+def definition_line(text: str, first: int) -> int:
+    """The line of a function's `def`, if its code begins at the line `first`: that of its first decorator, if any."""
+    functions = (one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, _FUNCTION))
+    found = (one for one in functions if one.decorator_list and one.decorator_list[0].lineno == first)
+    return next((one.lineno for one in found), first)
+
+
 def only_assignment(recording: Recording, name: str) -> Place | None:
     """The statement that assigns to a variable, if there is only one."""
     found = [

@@ -68,10 +68,11 @@ class Versions:
             seen.add(tensor := origin)
 
     def of(self, tensor: int) -> tuple[Version, ...]:
-        """The versions of the memory of a tensor, those that nothing in the recording refers to left out."""
+        """The versions of the memory of a tensor, without those that only the inside of a Function has seen."""
         owner = self.owner(tensor)
         writes = {one.after: one for one in self.writes.get(owner, ()) if one.after != one.before}
-        numbers = {0, *writes, *(number for whose, number in self._seen if whose == owner)}
+        inside = {number for one in writes.values() for number in range(one.before + 1, one.after)}
+        numbers = {0, *writes, *(number for whose, number in self._seen if whose == owner)} - inside
         versions = []
         for number in sorted(numbers):
             write, key = writes.get(number), (owner, number)
@@ -130,10 +131,10 @@ class Versions:
     def _recorded_writes(self) -> Iterator[Write]:
         for node in self._recording.nodes:
             if node.in_place:
-                old = {ref.tensor: ref for ref in _tensors(node.operands)}
+                old = {self.owner(ref.tensor): ref.version for ref in _tensors(reversed(node.operands))}
                 for new in node.outputs:
-                    if new is not None and new.tensor in old and old[new.tensor].version < new.version:
-                        before = old[new.tensor].version
+                    before = old.get(self.owner(new.tensor)) if new is not None else None
+                    if new is not None and before is not None and before < new.version:
                         yield Write(node.op, node.id, None, node.place, new.tensor, before, new.version, node.id)
 
     def _unrecorded_writes(self) -> Iterator[Write]:

@@ -1,8 +1,37 @@
-"""Calls of the user's functions by the engine: forward and backward of Functions, hooks, recomputations."""
+"""Calls of the user's functions by the engine: forward and backward of Functions, hooks, recomputations.
+
+Note [What happens in a call]
+  While a function of the user's runs, the recorder is told of every operation. Each becomes a step of the innermost
+  open call, with the local variables of the user's function at that moment. The start and the end of the function
+  itself are seen by a trace function (`sys.settrace`). It is active only while such a function runs, and never while
+  a debugger or a coverage tool uses one of its own; without it, the last step has no line. A call has a budget of
+  steps and a segment one of calls: a call beyond it is kept only if it raises.
+"""
 
 from __future__ import annotations
 
-from microtape.recording.model.model import CallRecord, FunctionRecord
+import functools
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, FrameType, MethodType
+from typing import Any, cast
+
+from microtape.basics.call_site import LIBRARY_FILES, CallSite
+from microtape.functions.function_node import Context
+from microtape.recording.model.calls import CallKind, CallStepKind
+from microtape.recording.model.model import CallRecord, CallStep, ErrorRecord, FunctionRecord, Operand, Place, Variable
+from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.node_text import hook_name
+from microtape.recording.writing.tape import Tape
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState
+
+FIRST, LAST = 200, 50  # how many steps of a call are kept
+CALLS = 1000  # of a segment
+_ITEMS = 8  # a longer list of tensors is not shown item by item
+_VARIABLES = 50
+_OPTIMIZED = 1  # the flag of a function's code: its variables are its own, unlike those of a module
 
 
 class Calls:
@@ -10,7 +39,263 @@ class Calls:
 
     def __init__(self) -> None:
         self.functions: list[FunctionRecord] = []
+        self.numbers: dict[Node, int] = {}  # of the Functions that wrote into a view: the CopySlices they are inside of
+        self._kept: list[Call] = []
+        self._left_out = 0  # calls beyond the budget
+
+    def begin(self, call: Call) -> None:
+        """Number a new call, if there is room for it."""
+        if len(self._kept) < CALLS:
+            self._keep(call)
+        else:
+            self._left_out += 1
+
+    def _keep(self, call: Call) -> None:
+        call.number = len(self._kept)
+        self._kept.append(call)
+
+    def end(self, call: Call) -> None:
+        """Keep a call that failed in any case."""
+        if call.number is None and call.error is not None:
+            self._keep(call)
+
+    @property
+    def note(self) -> str | None:
+        """The line that says how many calls are missing."""
+        if not self._left_out:
+            return None
+        return f"{self._left_out:,} calls of Functions and hooks were not kept, after the first {CALLS:,}"
 
     def records(self) -> tuple[CallRecord, ...]:
         """The records of all calls, those included that have not ended."""
-        return ()
+        return tuple([one.record(self._number(one)) for one in self._kept])
+
+    def _number(self, call: Call) -> int | None:
+        if call.node is None:
+            return None
+        return call.tape.ids.get(call.node, self.numbers.get(call.node))
+
+
+class Call:
+    """One call of a function of the user's, while it runs and afterwards."""
+
+    def __init__(
+        self,
+        kind: str,
+        function: Callable[..., Any],
+        tape: Tape,
+        depth: int,
+        *,
+        node: Node | None,
+        pass_: int | None,
+        step: int | None,
+        outer: Call | None,
+    ) -> None:
+        self.kind, self.tape, self.depth = kind, tape, depth
+        self.node, self.pass_, self.step, self.outer = node, pass_, step, outer
+        self.number: int | None = None
+        self.code = code_of(function)
+        self.name = _name_of(function, self.code)
+        self.error: ErrorRecord | None = None
+        self.first: list[CallStep] = []
+        self.last: deque[CallStep] = deque(maxlen=LAST)
+        self.count = 0
+        self.left_at: Place | None = None  # the line at which the function returned or was left by an exception
+        self.variables: tuple[Variable, ...] = ()  # when it was left
+        self.objects: list[tuple[str, Any]] = []
+        self.inner: dict[Node, int | None] = {}  # the Functions that were called in here: the numbers of those calls
+
+    def add(
+        self,
+        kind: CallStepKind,
+        op: str,
+        frame: FrameType | None,
+        operands: Sequence[Any] = (),
+        outputs: Sequence[Any] = (),
+        *,
+        in_place: bool = False,
+        constants: Sequence[str] = (),
+        node: int | None = None,
+        inner: int | None = None,
+    ) -> None:
+        """Note a step, at the place of this frame of the user's."""
+        if frame is None:
+            place, variables = self.left_at, self.variables
+        else:
+            site = CallSite(frame.f_code, frame.f_lasti)
+            sources = self.tape.sources
+            place = sources.definition(frame.f_code) if kind == "enter" else sources.place(site)
+            variables = self._variables_of(frame)
+        made = tuple(map(self.tape.operand_inside, outputs))
+        given = [self.tape.operand_inside(one) for one in operands[in_place:]]
+        if in_place:
+            given.insert(0, self.tape.overwritten(outputs[0], operands[0]))
+        given += [Operand(None, text) for text in constants]
+        step = CallStep(kind, op, place, tuple(given), made, in_place, variables, node, inner)
+        self.count += 1
+        if len(self.first) < FIRST:
+            self.first.append(step)
+        else:
+            self.last.append(step)
+
+    def complete(self, function: Node, outputs: Sequence[Any], number: int | None) -> None:
+        """Add to the step of a Function that was called in here what it returned, and the number of its node."""
+        inner = self.inner.pop(function, None)
+        steps: Any = self.last or self.first
+        for at in range(len(steps) - 1, -1, -1):
+            if inner is not None and steps[at].kind == "call" and steps[at].inner == inner:
+                steps[at] = steps[at]._replace(outputs=tuple(map(self.tape.operand_inside, outputs)), node=number)
+                return
+
+    def entered(self, frame: FrameType) -> None:
+        """The function is about to begin, in this frame."""
+        self.add("enter", self.name, frame)
+
+    def leaving(self, frame: FrameType) -> None:
+        """The function returns, or an exception leaves it."""
+        self.left_at = self.tape.sources.place(CallSite(frame.f_code, frame.f_lasti))
+        self.variables = self._variables_of(frame)
+        self.objects = list(_objects_in(frame))
+
+    def raised(self, error: ErrorRecord, frame: FrameType | None) -> None:
+        """The function was left by an exception; `frame` is where it was raised, if not in an inner call."""
+        self.error = error
+        self.add("raise", error.type, frame)
+
+    def returned(self, value: Any) -> None:
+        """The function has returned."""
+        self.add("return", "return", None, outputs=value if isinstance(value, tuple) else (value,))
+
+    def _variables_of(self, frame: FrameType) -> tuple[Variable, ...]:
+        found: list[Variable] = []
+        for name, value in _objects_in(frame):
+            if len(found) == _VARIABLES:
+                break
+            found.append(Variable(name, self.tape.operand_inside(value)))
+        return tuple(found)
+
+    def record(self, node: int | None) -> CallRecord:
+        """The record; of a call that has not ended, as far as it has come."""
+        assert self.number is not None
+        steps = (*self.first, *self.last)
+        return CallRecord(
+            id=self.number,
+            kind=cast("CallKind", self.kind),
+            name=self.name,
+            node=node,
+            pass_=self.pass_,
+            step=self.step,
+            outer=self.outer.number if self.outer is not None else None,
+            place=_definition(self.code, self.tape),
+            steps=steps,
+            left_out=self.count - len(steps),
+            left_out_at=len(self.first),
+            error=self.error,
+        )
+
+
+class FrameTrace:
+    """A trace function that tells a call of the start and the end of its function.
+
+    See Note [What happens in a call].
+    """
+
+    def __init__(self, call: Call, faults: Faults) -> None:
+        self.call, self.faults = call, faults
+        self.began = False
+        self.before: FrameTrace | None = None
+
+    @classmethod
+    def install(cls, call: Call, faults: Faults) -> FrameTrace | None:
+        """Trace what follows, unless somebody else does."""
+        before: Any = sys.gettrace()
+        if call.code is None or not (before is None or isinstance(before, FrameTrace)):
+            return None
+        trace = cls(call, faults)
+        trace.before = before
+        sys.settrace(trace)
+        return trace
+
+    def remove(self) -> None:
+        """Go on with the trace function of the outer call."""
+        current: Any = sys.gettrace()
+        if current is self:
+            sys.settrace(self.before)
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """A new frame begins: trace it if it is the function's."""
+        if self.began or frame.f_code is not self.call.code:
+            return None
+        self.began = True
+        frame.f_trace_lines = False
+        with self.faults.noting(f"the start of {self.call.name}"):
+            self.call.entered(frame)
+        return self._in_function
+
+    def _in_function(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "return":
+            with self.faults.noting(f"the end of {self.call.name}"):
+                self.call.leaving(frame)
+        return self._in_function
+
+
+def code_of(function: Any) -> CodeType | None:
+    """The code of a function, below decorators that name what they wrap; None if it is not written in Python."""
+    for _ in range(10):
+        kind = type(function)
+        if kind is MethodType:
+            function = function.__func__
+        elif kind is functools.partial:
+            function = function.func
+        elif (wrapped := getattr(function, "__wrapped__", None)) is not None and _is_ours(function):
+            function = wrapped
+        else:
+            break
+    code = getattr(function, "__code__", None)
+    if code is None:
+        code = getattr(vars(type(function)).get("__call__"), "__code__", None)
+    return code if isinstance(code, CodeType) else None
+
+
+def _is_ours(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return isinstance(code, CodeType) and code.co_filename in LIBRARY_FILES
+
+
+def is_users(function: Any) -> bool:
+    """Whether a function is worth a call of its own: it is not one of this library's."""
+    code = code_of(function)
+    return code is not None and code.co_filename not in LIBRARY_FILES
+
+
+def _name_of(function: Any, code: CodeType | None) -> str:
+    name = code.co_qualname if code is not None else hook_name(function)
+    return name.rpartition("<locals>.")[2]
+
+
+def _definition(code: CodeType | None, tape: Tape) -> Place | None:
+    """The line of the function's `def`."""
+    if code is None:
+        return None
+    return tape.sources.definition(code)
+
+
+def _objects_in(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """The variables of a function, with the attributes of ctx and the tensors in short lists."""
+    if not frame.f_code.co_flags & _OPTIMIZED:
+        return
+    for name, value in list(frame.f_locals.items()):
+        kind = type(value)
+        if name.startswith("."):
+            continue  # the iterator of a comprehension
+        if kind is Context:
+            yield from [(f"{name}.{key}", one) for key, one in attributes_of(value)]
+        elif kind in (list, tuple) and 0 < len(value) <= _ITEMS and any(isinstance(one, TensorState) for one in value):
+            yield from [(f"{name}[{i}]", one) for i, one in enumerate(value)]
+        else:
+            yield name, value
+
+
+def attributes_of(ctx: Context) -> list[tuple[str, Any]]:
+    """The attributes that the user has set on ctx."""
+    return [(name, value) for name, value in vars(ctx).items() if name not in ("_node", "materialize_non_diff_grads")]

@@ -12,16 +12,17 @@ import dataclasses
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from microtape.backward.engine import GraphTask
-from microtape.basics.call_site import LIBRARY_FILES, CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
+from microtape.recording.writing.call_stack import CallStack, last_frame
 from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
@@ -66,6 +67,7 @@ class Recorder(Watcher):
         self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
         self.thread = stack_ident()
+        self.call_stack = CallStack(self)
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
@@ -90,7 +92,7 @@ class Recorder(Watcher):
             title=self.title,
             sources=self.sources.texts(),
             error=self.error,
-            notes=self.faults.lines,
+            notes=(*self.faults.lines, *[one.calls.note for one in self.segments if one.calls.note]),
         )
 
     def begin_segment(self) -> None:
@@ -107,9 +109,12 @@ class Recorder(Watcher):
         """See Watcher."""
         current = self.open[-1] if self.open else None
         made_by = current.node if current is not None else None
-        made = self.tape.add(node, operands, outputs, in_place, current.index if current is not None else None, made_by)
+        index = current.index if current is not None else None
+        before = self.call_stack.arguments_of(node)
+        made = self.tape.add(node, operands, outputs, in_place, index, made_by, before)
         if current is not None:
             current.made.append(made)
+        self.call_stack.note_operation(node, operands, outputs, in_place, made)
         if self.checker is not None:
             with self.faults.noting(f"the check of the gradients of %{made}"):
                 self.checker.remember(node, operands, outputs, in_place)
@@ -122,11 +127,12 @@ class Recorder(Watcher):
             self.tape.borders.crossed(
                 op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
             )
+        self.call_stack.note_operation(node, operands, outputs, in_place, None)
 
     @shielded
-    def called(self, node: Node, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def called(self, node: Any, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
-        self.tape.before.clear()
+        self.call_stack.function_called(node, args, raw, outputs)
         if not self._withdrawn() and not node.next_nodes:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
@@ -135,12 +141,14 @@ class Recorder(Watcher):
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
+        self.call_stack.note("operation", op, operands, (output,), in_place=operands[0] is output)
 
     @shielded
     def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.left(op, tensor, value)
+        self.call_stack.note("operation", op, (tensor,), (value,))
 
     @shielded
     def tensor_made(self, value: Any, tensor: TensorState) -> None:
@@ -155,13 +163,29 @@ class Recorder(Watcher):
         """See Watcher."""
         if mode.internal:
             return
-        self.tape.writing(tensor, in_call=_inside_forward())
+        self.tape.keep(tensor)
         if not self.open:
             self.updates.writing(tensor, self.count)
 
     @shielded
+    def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
+        """See Watcher."""
+        self.call_stack.begin(kind, node, function, args)
+
+    @shielded
+    def call_ended(self, returned: Any, error: BaseException | None) -> None:
+        """See Watcher."""
+        self.call_stack.end(returned, error)
+
+    @shielded
+    def saved_read(self, node: Node, tensors: Sequence[Any]) -> None:
+        """See Watcher."""
+        self.call_stack.note("unpack", "saved_tensors", (), tensors)
+
+    @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
+        self.call_stack.note("pass", "backward" if task.accumulate else "grad", (), inner=self.count)
         outermost = not self.open
         lost = LostPass(task, self.count)  # until everything about its start is known
         self.open.append(lost)
@@ -227,7 +251,8 @@ class Recorder(Watcher):
 
     def _withdrawn(self) -> bool:
         """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""
-        return bool(self.open) or _inside_forward() or mode.internal
+        inside_forward = not mode.forward_ad and not mode.inference
+        return bool(self.open) or inside_forward or mode.internal
 
     # See Note [A recorder that fails]
 
@@ -290,7 +315,7 @@ class Recorder(Watcher):
         if isinstance(error, AutogradError):
             places = [(role, self.sources.place(site)) for role, site in error.places]
         raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
-        if (frame := _last_frame(error)) is not None:
+        if (frame := last_frame(error)) is not None:
             places.append(("raised", self.sources.place(CallSite(frame.tb_frame.f_code, frame.tb_lasti))))
             self.tape.find_names(frame.tb_frame)
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
@@ -302,21 +327,6 @@ class Recorder(Watcher):
         )
 
 
-def _inside_forward() -> bool:
-    """Whether the forward of a custom Function is running."""
-    return not mode.forward_ad and not mode.inference
-
-
-def _last_frame(error: BaseException) -> TracebackType | None:
-    """The innermost frame of the user's program in the traceback of an exception."""
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
-            found = trace
-        trace = trace.tb_next
-    return found
-
-
 _OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
 _BESIDES = {  # the event -> what is missing without it
     "unrecorded": "a place where the history of a tensor ends",
@@ -324,6 +334,9 @@ _BESIDES = {  # the event -> what is missing without it
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
     "writing": "a write to a leaf",
+    "call_started": "what happens in a function that backward or apply calls",
+    "call_ended": "what happens in a function that backward or apply calls",
+    "saved_read": "a read of saved tensors",
     "tensor_made": "where the value of a tensor comes from",
 }
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import linecache
 import os
 import traceback
+from types import CodeType
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions
 from microtape.recording.model.model import Place
+from microtape.recording.model.source import definition_line
 
 
 class Sources:
@@ -32,6 +34,12 @@ class Sources:
             place = Place(self._name(site.file), line, end_line, column, end_column, site.function)
             known = self._places[key] = (site, place)  # holding the site keeps the code object's id from being reused
         return known[1]
+
+    def definition(self, code: CodeType) -> Place:
+        """The line of a function's `def`, or of its `lambda`."""
+        place = self.place(CallSite(code, 0))
+        line = definition_line(source_of(code.co_filename), code.co_firstlineno)
+        return place._replace(line=line, end_line=line, column=0, end_column=0)
 
     def texts(self) -> dict[str, str]:
         """The text of each file that can be read."""

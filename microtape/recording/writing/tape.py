@@ -15,7 +15,7 @@ from microtape.recording.writing.constant_arguments import constant_text, shorte
 from microtape.recording.writing.copies import copied, frozen
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import dtype_name, inner
-from microtape.recording.writing.old_values import VersionsBefore, dirty_output, old_value
+from microtape.recording.writing.old_values import old_value
 from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
@@ -26,6 +26,7 @@ from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
 from microtape.tape.tensor_state import (
     INFERENCE,
+    NUMBER,
     TensorState,
     edge_of,
     is_leaf,
@@ -46,7 +47,6 @@ class Tape:
         self.leaves: list[TensorState] = []  # those with an AccumulateGrad on the tape
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
-        self.before = VersionsBefore()
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
         self.borders = Borders()
@@ -62,13 +62,19 @@ class Tape:
         in_place: bool,
         pass_: int | None,
         made_by: int | None,
+        before: Sequence[Operand] = (),
     ) -> int:
-        """Note an operation at the moment when it is recorded."""
+        """Note an operation at the moment when it is recorded; `before` are its operands, if they are known already."""
         for following in node.next_nodes:
             if following is not None and following not in self.ids:
                 self.adopt([one for one in node.next_nodes if one is not None])
                 break
-        records = self._overwritten(node, operands, outputs) if in_place else list(map(self._operand, operands))
+        if before:
+            records = list(before)
+        elif in_place:
+            records = self._overwritten(node, operands, outputs[0])
+        else:
+            records = list(map(self.operand, operands))
         number = self._append(node, records, outputs)
         entry = self.nodes[number]
         entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
@@ -76,13 +82,8 @@ class Tape:
             entry.scope = self._scope(open_scopes.innermost)
         return number
 
-    def writing(self, tensor: TensorState, *, in_call: bool) -> None:
-        """The memory of `tensor` is about to be overwritten, perhaps in a Function's forward: keep what is there."""
-        if self.before.writing(tensor, in_call=in_call):
-            self._keep(tensor)
-
-    def _keep(self, tensor: TensorState) -> None:
-        """Copy the value of a tensor now, as far as it is on the tape: the tensor, and those whose memory it has."""
+    def keep(self, tensor: TensorState) -> None:
+        """Copy the value of a tensor and of those whose memory it has, as far as they are on the tape."""
         if tensor.version is not INFERENCE:
             for one in self.borders.sharing(tensor):
                 if id(one) in self._by_object:
@@ -92,22 +93,17 @@ class Tape:
         """Whether the tensor, or another one whose memory it has, is on the tape."""
         return any(id(one) in self._by_object for one in self.borders.sharing(tensor))
 
-    def _overwritten(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any]) -> list[Operand]:
-        """The operands of an in-place operation: written tensors are there at their version before the write."""
-        if inner(node).kind == "function":
-            return [
-                self._operand(operand) if written is None else Operand(self._before(written), "")
-                for operand in operands
-                for written in (dirty_output(operand, outputs),)
-            ]
-        before = self._before(outputs[0])
+    def _overwritten(self, node: Node, operands: Sequence[Any], written: TensorState) -> list[Operand]:
+        """The operands of an in-place operation: the first is the written tensor at its version before the write."""
+        before = TensorRef(self._entry(written).number, version_number(written) - 1)
         values = self.tensors[before.tensor].values
-        if before.version not in values:
-            values[before.version] = old_value(node, operands[0], outputs[0])
-        return [Operand(before, ""), *map(self._operand, operands[1:])]
-
-    def _before(self, written: TensorState) -> TensorRef:
-        return TensorRef(self._entry(written).number, self.before.before(written))
+        if before.version not in values and inner(node).kind != "function":
+            values[before.version] = old_value(node, operands[0], written)
+        return [
+            Operand(before, "") if operand is written or (i == 0 and node.kind != "function")
+            else self.operand(operand)
+            for i, operand in enumerate(operands)
+        ]  # fmt: skip
 
     @property
     def scope_objects(self) -> tuple[Scope, ...]:
@@ -127,7 +123,8 @@ class Tape:
             self.scopes.append(ScopeRecord(number, one.name, before))
         return self._scope_ids[scope]
 
-    def _operand(self, operand: Any) -> Operand:
+    def operand(self, operand: Any) -> Operand:
+        """An argument of an operation."""
         if isinstance(operand, TensorState):
             return Operand(self.ref(operand), "")
         return Operand(None, shortened(constant_text(operand)))
@@ -343,6 +340,35 @@ class Tape:
         entry = self._by_object.get(id(tensor))
         return entry.number if entry is not None else None
 
+    def operand_inside(self, value: Any) -> Operand:
+        """A value in a function of the user's. A tensor whose history is not on the tape is only described.
+
+        To number such a tensor now would number it twice: adopting its history does it again.
+        """
+        if not issubclass(type(value), TensorState):
+            return Operand(None, shortened(constant_text(value)))
+        if value.meta is NUMBER:  # the engine made it of a number of the user's
+            return Operand(None, constant_text(value.array.item()))
+        one = value
+        while one is not None and id(one) not in self._by_object:
+            if one.edge is not None and one.edge[0] is not None and one.edge[0] not in self.ids:
+                return Operand(None, constant_text(value))
+            one = one.meta.view.base if one.meta is not None and one.meta.view is not None else None
+        return Operand(self.ref(value), "")
+
+    def overwritten(self, written: TensorState, old: Any) -> Operand:
+        """A tensor as it was before the last write to it; `old` holds a copy of that value, if it is another object."""
+        before = TensorRef(self._entry(written).number, max(version_number(written) - (old is not written), 0))
+        values = self.tensors[before.tensor].values
+        if before.version not in values and isinstance(old, TensorState):
+            values[before.version] = frozen(old.array)
+        return Operand(before, "")
+
+    def name_saved(self, number: int, name: str, position: int) -> None:
+        """Give a saved tensor of a node the name of the user's variable."""
+        entry = self.nodes[number]
+        entry.saved = [(i, one._replace(name=name) if i == position else one) for i, one in entry.saved]
+
     # Names
 
     def find_names(self, frame: Any) -> None:
@@ -373,10 +399,10 @@ class Tape:
         def ref(tensor: TensorState, version: int) -> TensorRef:
             entry = self._entry(tensor)
             if version == version_number(tensor):
-                self._keep(tensor)
+                self.keep(tensor)
             return TensorRef(entry.number, version)
 
-        return self.borders.records(matters, self._operand, ref, self.sources, self.faults)
+        return self.borders.records(matters, self.operand, ref, self.sources, self.faults)
 
 
 def _saved_inputs(node: Node) -> Mapping[int, TensorState]:

@@ -1,0 +1,116 @@
+"""What a call of a custom Function promised to autograd: its arguments, its outputs and the attributes of its ctx."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from microtape.basics.dtypes import is_differentiable
+from microtape.functions.function import Function
+from microtape.functions.function_node import FunctionNode
+from microtape.recording.model.model import ArgumentRecord, FunctionRecord, Operand, OutputRecord, Variable
+from microtape.recording.writing.calls import attributes_of
+from microtape.recording.writing.node_text import dtype_name
+from microtape.tape.tensor_state import TensorState, is_view
+
+Names = list[tuple[str, Any]]  # the variables of forward and setup_context when they returned, and what they held
+
+
+def function_record(
+    number: int,
+    node: FunctionNode,
+    args: Sequence[Any],
+    before: Sequence[Operand],
+    raw: Sequence[Any],
+    names: Names,
+    operand: Callable[[Any], Operand],
+) -> FunctionRecord:
+    """The record of a call. `before` are the arguments as they were before it, `raw` what forward returned."""
+    function: Any = node.function
+    return FunctionRecord(
+        node=number,
+        arguments=tuple(_arguments(node, before)),
+        outputs=tuple([_output(node, args, one, names) for one in raw]),
+        attributes=tuple([Variable(name, operand(value)) for name, value in attributes_of(node.ctx)]),
+        materializes_grads=node.materialize_grads,
+        once_differentiable=hasattr(function.backward, "once_differentiable")
+        or hasattr(function.vjp, "once_differentiable"),
+    )
+
+
+def name_of(value: Any, names: Names) -> str:
+    """The variable that held this object; empty if none did."""
+    return next((name for name, one in names if one is value), "")
+
+
+def _arguments(node: FunctionNode, before: Sequence[Operand]) -> list[ArgumentRecord]:
+    records, edges = [], 0
+    for name, value, is_tensor, needed in zip(
+        _parameters(node.function, len(before)), before, node.is_tensor_input, node.needs_input_grad, strict=True
+    ):
+        records.append(ArgumentRecord(name, value, needed, edges if is_tensor else None))
+        edges += is_tensor
+    return records
+
+
+def _parameters(function: Any, count: int) -> list[str]:
+    """The name of each positional argument of forward, without ctx."""
+    forward = function.forward
+    names = _names(getattr(forward, "__wrapped__", forward))
+    if function.setup_context is Function.setup_context:
+        names = names[1:]
+    return [
+        next((f"{one[1:]}[{i - at}]" for at, one in enumerate(names) if one.startswith("*") and i >= at), None)
+        or (names[i] if i < len(names) else f"argument {i + 1}")
+        for i in range(count)
+    ]
+
+
+@functools.cache
+def _names(forward: Any) -> list[str]:
+    try:
+        parameters = inspect.signature(forward).parameters.values()
+    except (TypeError, ValueError):  # written in C
+        return []
+    kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD)
+    return [
+        f"*{one.name}" if one.kind is inspect.Parameter.VAR_POSITIONAL else one.name
+        for one in parameters
+        if one.kind not in kinds
+    ]
+
+
+def _output(node: FunctionNode, args: Sequence[Any], value: Any, names: Names) -> OutputRecord:
+    name = name_of(value, names)
+    if not isinstance(value, TensorState):
+        return OutputRecord(name, "not a tensor", None, "")
+    argument = next((i for i, one in enumerate(args) if one is value), None)
+    if any(one is value for one in node.dirty):
+        return OutputRecord(name, "dirty", argument, "mark_dirty")
+    if any(one is value for one in node.non_differentiable):
+        return OutputRecord(name, "non-differentiable", argument, "mark_non_differentiable")
+    if not is_differentiable(value.array.dtype):
+        return OutputRecord(name, "non-differentiable", argument, dtype_name(value.array.dtype))
+    if argument is not None:
+        return OutputRecord(name, "returned unchanged", argument, "")
+    viewed = _viewed(args, value)
+    if viewed is not None:
+        return OutputRecord(name, "view", viewed, "")
+    return OutputRecord(name, "differentiable", None, "")
+
+
+def _viewed(args: Sequence[Any], value: TensorState) -> int | None:
+    """The argument whose memory `value` shows."""
+    if not is_view(value):
+        return None
+    base = value.meta.view.base  # type: ignore[union-attr]
+    return next(
+        (
+            i
+            for i, one in enumerate(args)
+            if isinstance(one, TensorState) and (one is base or (is_view(one) and one.meta.view.base is base))  # type: ignore[union-attr]
+        ),
+        None,
+    )

@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from microtape.recording.writing.finite_differences import Check
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
@@ -46,7 +50,7 @@ def make(folder: Path = RECORDINGS) -> None:
     folder.mkdir(exist_ok=True)
     for name in names():
         with open(os.devnull, "wb") as nowhere:
-            check = "functions" if name in CHECKED else None
+            check: Check | None = "functions" if name in CHECKED else None
             record_script(EXAMPLES / f"{name}.py", out=folder / f"{name}.tape", check=check, output=nowhere)
 
 

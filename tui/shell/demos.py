@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from microtape.recording.writing.finite_differences import Check
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
@@ -15,6 +19,8 @@ RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 
 FIRST = "example"
 """The README's program, in which every number can be checked by hand: the one that opens without a name."""
+CHECKED = {"wrong_function"}
+"""Those that are compared with finite differences, to be found wrong."""
 
 
 def names() -> list[str]:
@@ -44,7 +50,8 @@ def make(folder: Path = RECORDINGS) -> None:
     folder.mkdir(exist_ok=True)
     for name in names():
         with open(os.devnull, "wb") as nowhere:
-            record_script(EXAMPLES / f"{name}.py", out=folder / f"{name}.tape", output=nowhere)
+            check: Check | None = "functions" if name in CHECKED else None
+            record_script(EXAMPLES / f"{name}.py", out=folder / f"{name}.tape", check=check, output=nowhere)
 
 
 if __name__ == "__main__":

@@ -112,14 +112,14 @@ class BorderRecord(NamedTuple):
 
     `no_grad` and `inference_mode` name what kept the operation off the tape; `not differentiable` is a result such as
     an argmax; `copied` is a tensor made of a bare value that `op` (item, numpy, ...) took out of the graph at `place`;
-    `constant` is computed from the outputs of earlier borders alone.
+    `constant` is computed from the outputs of earlier borders alone, or overwrites a constant of the tape.
     """
 
     kind: BorderKind
     op: str  # "detach", "mul"
     place: Place | None
     operands: tuple[Operand, ...]
-    outputs: tuple[TensorRef, ...]  # a value is known only where the output was used later
+    outputs: tuple[TensorRef, ...]  # a value is known unless it was overwritten before anything used it
     in_place: bool  # the operation wrote into its first operand
     tape: int  # how many nodes the tape had then
 

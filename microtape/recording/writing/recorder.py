@@ -124,14 +124,17 @@ class Recorder(Watcher):
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
         if not self._withdrawn():
-            self.tape.borders.crossed(op_of(node), operands, outputs, in_place, len(self.tape.nodes))
+            on_tape = in_place and self.tape.holds(outputs[0])
+            self.tape.borders.crossed(
+                op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
+            )
         self.call_stack.note_operation(node, operands, outputs, in_place, None)
 
     @shielded
     def called(self, node: Any, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
         self.call_stack.function_called(node, args, raw, outputs)
-        if not self._withdrawn() and node not in self.tape.ids:
+        if not self._withdrawn() and not node.next_nodes:
             self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
 
     @shielded
@@ -159,7 +162,10 @@ class Recorder(Watcher):
     @shielded
     def writing(self, tensor: TensorState) -> None:
         """See Watcher."""
-        if not self.open and not mode.internal:
+        if mode.internal:
+            return
+        self.tape.keep(tensor)
+        if not self.open:
             self.updates.writing(tensor, self.count)
 
     @shielded

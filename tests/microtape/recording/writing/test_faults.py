@@ -12,8 +12,8 @@ import microtape as mt
 from microtape.recording.model.model import FAULT
 from microtape.recording.script.run import record_script
 from microtape.recording.writing import calls, open_pass, tape
-from microtape.recording.writing.faults import shielded
 from microtape.recording.writing.call_stack import CallStack
+from microtape.recording.writing.faults import shielded
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher
 from tests.support.every_view import drawn, open_everywhere, printed, stepped, through_a_file

@@ -121,9 +121,10 @@ class _Follower(Watcher):
                 with without_tangents():
                     tangents = before_overwriting(tangents)
                 if node.saved:
-                    set_tangent(before, tangents[0])
+                    old: Any = tangents[0]
+                    set_tangent(before, old)
                     places = [i for i, operand in enumerate(operands) if operand is before]
-                    current.level.of_overwritten[node] = tangents[0], places
+                    current.level.of_overwritten[node] = old, places
         if all(tangent is None for tangent in tangents):
             return
         with without_tangents():

@@ -140,7 +140,7 @@ class RowPainter:
         left = sum(width + GAP for width in columns.widths[2:] if width) - GAP
         found = [(" " * (2 + columns.number + 1), self._style(text))]
         found.append((f"{drawn.ljust(columns.lanes)} ", self._style("tape--lane" if text == "tape--past" else text)))
-        for words, role in event_line(cursor, tape.cells.rows, event, left):
+        for words, role in event_line(cursor, tape.cells.rows, event, left, columns.value):
             words = shown(words, ascii=self._ascii)
             words = words if cell_len(words) <= left else fit(words, left, ascii=self._ascii)
             left -= cell_len(words)

@@ -15,11 +15,16 @@ from tui.words.versions import write_line
 VALUE = 24  # characters of the value at the end of a path
 
 
-def event_line(cursor: StepCursor, rows: RowTexts, event: WriteRow | EndRow, width: int) -> Line:
-    """What the row of an event says, in about `width` characters; values only once they are there."""
+def event_line(cursor: StepCursor, rows: RowTexts, event: WriteRow | EndRow, width: int, value: int) -> Line:
+    """What the row of an event says, in about `width` characters; values only once they are there.
+
+    `value` is the width of the column of values: what a node overwrote is said here if there is no room there.
+    """
     past = is_past(cursor, event)
     if isinstance(event, WriteRow):
-        return write_line(cursor, event.writes, width, values=past)
+        node = event.writes[0].node
+        is_said = node is not None and len(event.writes) == 1 and rows.change(cursor, node, value) != ""
+        return write_line(cursor, event.writes, width, values=past and not is_said)
     return _end(cursor, rows, event, width, past=past)
 
 

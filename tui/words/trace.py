@@ -221,7 +221,7 @@ class _Printer:
                 yield f"{INDENT}{mark} {self._row(self._cells(cursor, entry, drawn))}".rstrip()
             elif isinstance(entry, WriteRow | EndRow):
                 before = f"{INDENT}  {' ' * self.columns.number} {fit(drawn, self.columns.lanes)} "
-                event = event_line(cursor, self.rows, entry, max(self.width, LONG) - len(before))
+                event = event_line(cursor, self.rows, entry, max(self.width, LONG) - len(before), self.columns.value)
                 yield before + self._text(event)
 
     def step(self, cursor: StepCursor) -> Iterator[str]:

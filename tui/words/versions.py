@@ -25,7 +25,7 @@ NAMED = 3  # tensors of an update that are named
 def write_line(cursor: StepCursor, writes: Sequence[Write], width: int, *, values: bool) -> Line:
     """`version 0 → 1, saved by exp (line 4), which will miss it` for the row below a node.
 
-    Without a node, it begins with what was written, and has the old and the new value if there is room for them.
+    Without a node, it begins with what was written. With `values`, it has the old and the new one if there is room.
     """
     if len(writes) > 1 and writes[0].node is None:
         return _many(cursor, writes)
@@ -34,7 +34,7 @@ def write_line(cursor: StepCursor, writes: Sequence[Write], width: int, *, value
         begin = _subject(cursor, write, several=len(writes) > 1)
         saved = saved_by(cursor, write)
         room = width - len(plain(begin)) - len(plain(saved)) - 2
-        change = _change(cursor, write, room) if values and write.node is None else ()
+        change = _change(cursor, write, room) if values else ()
         found.append(line(*begin, *change, ", ", *saved))
     return line(*(span for i, one in enumerate(found) for span in (Span("; " if i else ""), *one)))
 

@@ -40,7 +40,7 @@ def is_past(cursor: StepCursor, event: WriteRow | EndRow) -> bool:
 
 
 def _end(cursor: StepCursor, rows: RowTexts, event: EndRow, width: int, *, past: bool) -> Line:
-    """`argmax(z)  i = 2  no gradient: an argmax has no derivative`."""
+    """`i = argmax(z)  2  no gradient: an argmax has no derivative`."""
     recording = cursor.recording
     tensor = recording.tensors[event.ref.tensor]
     name = Span(tensor.name, "name")
@@ -50,7 +50,7 @@ def _end(cursor: StepCursor, rows: RowTexts, event: EndRow, width: int, *, past:
     else:
         node = cursor.timeline.node(event.node or 0)
         output = node.outputs.index(event.ref)
-        begin, reason = line(name, f", output {output}"), why_undifferentiable(recording, node, output)
+        begin, reason = line(name if tensor.name else f"output {output}"), why_undifferentiable(recording, node, output)
     value = recording.value(event.ref) if past else None
     told = line("  no gradient: ", reason)
     room = width - sum(len(text) for text, _ in (*begin, *told)) - 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
+from typing import NamedTuple
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import NodeRecord, Place
@@ -20,6 +21,7 @@ FATES: dict[Fate, tuple[str, Role]] = {
 WORTH = 16  # characters: in less room than this, the old and the new value say nothing
 FULL = 40  # characters of a value
 NAMED = 3  # tensors of an update that are named
+INDENT = 5  # characters: `v12  `
 
 
 def write_line(cursor: StepCursor, writes: Sequence[Write], width: int, *, values: bool) -> Line:
@@ -53,25 +55,56 @@ def saved_by(cursor: StepCursor, write: Write) -> Line:
     return line(*(span for one in groups for span in one))
 
 
-def version_lines(cursor: StepCursor, tensor: int, width: int) -> Iterator[Line]:
-    """The versions of a tensor's memory: who made each, with its value, who saved it and who read it."""
+class VersionText(NamedTuple):
+    """A version in words, and the node that made it, if one did."""
+
+    lines: tuple[Line, ...]
+    node: int | None
+
+
+def versions_told(cursor: StepCursor, tensor: int, width: int) -> tuple[VersionText, ...]:
+    """The versions of a tensor's memory: who made each, its value, who saved it and who read it."""
     versions = cursor.timeline.versions
     owner = versions.owner(tensor)
-    yield from _whose(cursor, tensor, owner)
     every = versions.of(owner)
     detached = [one for one in versions.writes.get(owner, ()) if one.before == one.after]
-    for version in every:
-        yield line(Span(f"v{version.number}".ljust(5), "strong"), *_maker(cursor, version))
-        value = versions.value(owner, version.number)
-        text = format_value(value, max(width - 9, WORTH)) if value is not None else "not kept"
-        yield line(_label("value"), Span(text, "value" if value is not None else "dim"))
-        later = any(one.write is not None and one.write.before >= version.number for one in every)
-        yield line(_label("saved"), *_savers(cursor, version.savers, overwritten=later))
-        readers = [_node(cursor, cursor.recording.nodes[one]) for one in version.readers]
-        yield line(_label("read"), *(sentence_list(readers, 4) if readers else line(Span("by nobody", "dim"))))
-        for write in detached:
-            if write.before == version.number:
-                yield line(_label("then"), Span(f"{write.op} took its history away", "warn"), _at(write.place))
+    return tuple(
+        VersionText(
+            tuple(_version(cursor, owner, one, width, [end for end in detached if end.after == one.number],
+                           is_last=one is every[-1])),
+            one.write.node if one.write is not None else one.node,
+        )
+        for one in every
+    )  # fmt: skip
+
+
+def tensors_at(cursor: StepCursor, node: int) -> tuple[int, ...]:
+    """The tensors of a node whose versions can be told: its results, then its operands; one for each memory.
+
+    Those that were written to come first.
+    """
+    record, tensors = cursor.timeline.node(node), cursor.recording.tensors
+    if record.variable is not None:
+        return (record.variable,)
+    made = [ref.tensor for ref in record.outputs if ref is not None]
+    used = [one.ref.tensor for one in record.operands if one.ref is not None]
+    told = [*made, *(one for one in used if tensors[one].name or tensors[one].node is not None)]  # no numbers
+    found: dict[int, int] = {}
+    for tensor in told:
+        found.setdefault(cursor.timeline.versions.owner(tensor), tensor)
+    return tuple(sorted(found.values(), key=lambda one: len(cursor.timeline.versions.of(one)) == 1))
+
+
+def whose_memory(cursor: StepCursor, tensor: int) -> Iterator[Line]:
+    """Whose memory a tensor has, and who shares it; nothing for a tensor with memory of its own alone."""
+    owner = cursor.timeline.versions.owner(tensor)
+    if whose := view_of(cursor, tensor):
+        yield line(Span(cursor.tensor_label(tensor), "name"), f" is {whose}. Writes to either count here.")
+    versions, tensors = cursor.timeline.versions, cursor.recording.tensors
+    others = [one.name for one in tensors if one.id not in (owner, tensor) and versions.owner(one.id) == owner]
+    if names := list(dict.fromkeys(filter(None, others))):
+        yield line(Span(cursor.tensor_label(owner), "name"), " shares its memory with ",
+                   *sentence_list([line(Span(name, "name")) for name in names], 4))  # fmt: skip
 
 
 def view_of(cursor: StepCursor, tensor: int) -> str:
@@ -117,9 +150,8 @@ def _subject(cursor: StepCursor, write: Write, *, several: bool) -> Line:
 
 def _written(cursor: StepCursor, write: Write) -> str:
     """The tensor whose memory was written to, and through which other tensor of the user's."""
-    owner, name = cursor.timeline.versions.owner(write.tensor), cursor.recording.tensors[write.tensor].name
-    through = f", through {name}" if owner != write.tensor and name else ""
-    return f"{cursor.tensor_label(owner)}{through}"
+    whose, through = cursor.tensor_label(cursor.timeline.versions.owner(write.tensor)), _through(cursor, write)
+    return f"{whose}, through {through}" if through else whose
 
 
 def _many(cursor: StepCursor, writes: Sequence[Write]) -> Line:
@@ -141,33 +173,63 @@ def _change(cursor: StepCursor, write: Write, room: int) -> Line:
     return line(", ", Span(texts[0], "value"), " → ", Span(texts[1], "value"))
 
 
-def _whose(cursor: StepCursor, tensor: int, owner: int) -> Iterator[Line]:
-    """Whose memory it is, and who shares it."""
-    if whose := view_of(cursor, tensor):
-        yield line(Span(cursor.tensor_label(tensor), "name"), f" is {whose}. The versions count the writes to both.")
-    tensors, versions = cursor.recording.tensors, cursor.timeline.versions
-    others = [one.name for one in tensors if one.id != owner and one.name and versions.owner(one.id) == owner]
-    if others:
-        yield line("The memory of ", Span(cursor.tensor_label(owner), "name"), " is shared by ",
-                   *sentence_list([line(Span(name, "name")) for name in dict.fromkeys(others)], 4))  # fmt: skip
+def _version(
+    cursor: StepCursor, owner: int, version: Version, width: int, detached: Sequence[Write], *, is_last: bool
+) -> Iterator[Line]:
+    maker = _maker(cursor, version)
+    value = cursor.timeline.versions.value(owner, version.number)
+    room = width - INDENT - len(plain(maker)) - 2
+    text = format_value(value, max(room, WORTH)) if value is not None else "value not kept"
+    yield line(
+        Span(f"v{version.number}".ljust(INDENT), "strong"),
+        *maker,
+        Span(f"  {text}", "value" if value is not None else "dim"),
+    )
+    saved = line(" " * INDENT, "saved ", *_savers(cursor, version.savers, overwritten=not is_last))
+    readers = [_node(cursor, cursor.recording.nodes[one]) for one in version.readers]
+    read = line("read by ", *sentence_list(readers, 4)) if readers else line(Span("read by nobody", "dim"))
+    if len(plain(saved)) + len(plain(read)) + 2 <= width:
+        yield line(*saved, "; ", *read)
+    else:
+        yield saved
+        yield line(" " * INDENT, *read)
+    for write in detached:
+        yield line(" " * INDENT, Span(f"{write.op} took its history away", "warn"), _at(write.place))
 
 
 def _maker(cursor: StepCursor, version: Version) -> Line:
+    """`mul (line 3)`, `AddOne (line 28, mark_dirty)`, `sub_ (line 9, no_grad)`."""
     write = version.write
-    if write is not None:
-        how = line(Span(write.op, "op"), " in place")
-        if write.node is None:
-            kind = cursor.recording.borders[write.border or 0].kind
-            how = line(*how, f", {kind}" if kind in ("no_grad", "inference_mode") else ", without history")
-        elif cursor.recording.nodes[write.node].kind == "function":
-            how = line(Span(write.op, "op"), ", mark_dirty")
-        through = _written(cursor, write).partition(", through ")[2]
-        return line(*how, _at(write.place), f", through {through}" if through else "")
-    if version.node is not None:
-        return line("made by ", *_node(cursor, cursor.recording.nodes[version.node]))
-    if version.number:
-        return line(Span("by a write that was not recorded", "warn"))
-    return line("as the program made it")
+    if write is None and version.node is not None:
+        return _node(cursor, cursor.recording.nodes[version.node])
+    if write is None:
+        return line(Span("a write that was not recorded", "warn") if version.number else "as the program made it")
+    notes = [f"line {write.place.line}"] if write.place is not None else []
+    op = write.op.partition(" into view")[0]
+    if write.node is None:
+        kind = cursor.recording.borders[write.border or 0].kind
+        notes.append(kind if kind in ("no_grad", "inference_mode") else "without history")
+    elif any(one.node == write.node for one in cursor.recording.functions):
+        notes.append("mark_dirty")
+    if through := _through(cursor, write):
+        notes.append(f"through {through}")
+    in_place = "" if op.endswith("_") or "mark_dirty" in notes else "_"
+    return line(Span(f"{op}{in_place}", "op"), Span(f" ({', '.join(notes)})" if notes else "", "dim"))
+
+
+def _through(cursor: StepCursor, write: Write) -> str:
+    """The name or expression of the view or detached tensor that was written to; empty for the owner itself."""
+    versions, recording = cursor.timeline.versions, cursor.recording
+    tensor: int | None = write.tensor
+    if write.node is not None and recording.nodes[write.node].kind == "copy_slices":
+        tensor = versions.view_written(write.node)
+        if tensor is None:
+            return "a view"
+    if tensor is None or tensor == versions.owner(write.tensor):
+        return ""
+    if recording.tensors[tensor].base is None:
+        return recording.tensors[tensor].name or "a detached tensor"
+    return recording.tensors[tensor].name or expression(recording, write.place) or "a view"
 
 
 def _savers(cursor: StepCursor, savers: Sequence[Saver], *, overwritten: bool) -> Line:
@@ -193,7 +255,3 @@ def _node(cursor: StepCursor, node: NodeRecord) -> Line:
 
 def _at(place: Place | None) -> Span:
     return Span(f", {PurePath(place.file).name}:{place.line}" if place is not None else "", "dim")
-
-
-def _label(text: str) -> Span:
-    return Span(f"     {text:<7}", "label")

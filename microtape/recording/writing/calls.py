@@ -14,7 +14,7 @@ import functools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, MethodType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite
@@ -240,26 +240,23 @@ class FrameTrace:
 
 
 def code_of(function: Any) -> CodeType | None:
-    """The code of a function, below decorators that name what they wrap; None if it is not written in Python."""
-    for _ in range(10):
-        kind = type(function)
-        if kind is MethodType:
-            function = function.__func__
-        elif kind is functools.partial:
-            function = function.func
-        elif (wrapped := getattr(function, "__wrapped__", None)) is not None and _is_ours(function):
-            function = wrapped
-        else:
-            break
-    code = getattr(function, "__code__", None)
-    if code is None:
-        code = getattr(vars(type(function)).get("__call__"), "__code__", None)
-    return code if isinstance(code, CodeType) else None
+    """The code of a function, below a decorator of the library's; None if it is not written in Python.
 
-
-def _is_ours(function: Any) -> bool:
-    code = getattr(function, "__code__", None)
-    return isinstance(code, CodeType) and code.co_filename in LIBRARY_FILES
+    Attributes of other objects are not looked at: that may run the user's code.
+    """
+    kind = type(function)
+    if kind is MethodType:
+        return code_of(function.__func__)
+    if kind is functools.partial:
+        return code_of(function.func)
+    if kind is FunctionType:
+        wrapped = vars(function).get("__wrapped__")
+        code: CodeType = function.__code__
+        return code_of(wrapped) if wrapped is not None and code.co_filename in LIBRARY_FILES else code
+    if issubclass(kind, type | BuiltinFunctionType):
+        return None
+    called = next((vars(one)["__call__"] for one in kind.__mro__ if "__call__" in vars(one)), None)
+    return called.__code__ if type(called) is FunctionType else None
 
 
 def is_users(function: Any) -> bool:

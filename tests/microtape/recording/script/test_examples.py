@@ -53,7 +53,8 @@ def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
 def test_an_example_is_recorded(name: str, tmp_path: Path) -> None:
     recording = recorded(name, tmp_path)
     assert [one.error and one.error.type for one in recording.passes][-1] == FAILING.get(name)
-    assert all(tensor.name for tensor in recording.tensors if tensor.is_leaf and tensor.requires_grad)
+    leaves = [one for one in recording.tensors if one.is_leaf and one.requires_grad]
+    assert all(one.name for one in leaves if one.base is None)  # in a Function's forward, a view of a leaf is one, too
     assert list(recording.sources) == [f"{name}.py"]
 
 

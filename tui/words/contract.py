@@ -56,7 +56,8 @@ def contract(cursor: StepCursor, node: int, width: int = 100) -> Iterator[Line]:
         rows.append((names_of(cursor, group), role_of_all(group), sent))
     for one in found.outputs:
         came = line(" ← ", *(line("zeros") if one.is_zeros else _gradient(one.gradient, room))) if ran else ()
-        rows.append((line(Span(one.name, "name")), one.role, came))
+        change = f": version {one.before.version} → {one.value.version}" if one.before and one.value else ""
+        rows.append((line(Span(one.name, "name")), one.role + change, came))
     saved = [line(*renamed(cursor, one.name, one.saved.ref), "  ", saved_role(one)) for one in found.saved]
     for label, lines in (("saved", saved), ("ctx", list(context(cursor, found)))):
         rows += [(line(Span(label if i == 0 else "", "label")), "", one) for i, one in enumerate(lines)]

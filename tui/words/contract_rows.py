@@ -45,6 +45,9 @@ class ContractRows:
         value_of = self.cursor.recording.value
         for one in self.found.outputs:
             name, role = Span(one.name, "name"), self._role(one.role)
+            if not self.cursor.exists(self.node.id):
+                yield line(name, "  ", Span("not computed yet", "dim"), "  ", role)
+                continue
             room = self.width - len(one.name) - ROLE
             shown = [self.array(value_of(ref), room, "value") for ref in (one.before, one.value) if ref is not None]
             values = line(*shown[0], *(line(" → ", *shown[1]) if shown[1:] else ())) if shown else ()

@@ -20,6 +20,7 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.contract import arrived_at, renamed
@@ -28,6 +29,7 @@ from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
 from tui.words.titles import name_of_output, output_title, title
+from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, worked_rule
 
 EXPLAINED = ("overwritten", "freed", "wrong return")  # failures whose cause is known, so that there is a way out
@@ -89,15 +91,13 @@ class PaneTexts:
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
-        cursor, rows = self.cursor, self._contract(node)
-        if rows is None:
-            yield from self._under("operands", self._operands(node))
-        else:
-            yield from self._under("operands", rows.arguments())
-        if not cursor.exists(node.id):
-            yield line(self._label("result"), Span("not computed yet", "dim"))
-        else:
-            yield from self._under("result", self._results(node) if rows is None else rows.results())
+        rows = self._contract(node)
+        yield from self._under("operands", self._operands(node) if rows is None else rows.arguments())
+        is_own = rows is not None and node.kind == "function"
+        yield from self._under("result", rows.results() if rows is not None and is_own else self._results(node))
+        if writes := self.cursor.timeline.versions.by_node.get(node.id):
+            yield line(self._label("wrote"), *write_line(self.cursor, writes, self.width, values=False))
+        yield from self._under("view", copy_slices_lines(self.cursor, node))
         yield from self._under("keeps", self._keeps(node) if rows is None else rows.keeps())
         if rows is not None:
             yield line(self._label("ctx"), *rows.context())
@@ -110,11 +110,13 @@ class PaneTexts:
             yield line(operand.text) if operand.ref is None else self._named(name, value, "value")
 
     def _results(self, node: NodeRecord) -> Iterator[Line]:
-        before = self.cursor.overwritten(node.id)
+        before, exists = self.cursor.overwritten(node.id), self.cursor.exists(node.id)
         for number, ref in enumerate(node.outputs):
+            about = Span("".join(f"   {one}" for one in self._about_output(node, number)), "dim")
             old = self._array(before, self.width - LABEL, "value") if before is not None and number == 0 else ()
             result = self._of_output(node, number, self.cursor.recording.value(ref), "value")
-            yield line(*old, " → " if old else "", *result)
+            shown = line(*old, " → " if old else "", *result) if exists else line(Span("not computed yet", "dim"))
+            yield line(*shown, about)
 
     def _keeps(self, node: NodeRecord) -> Iterator[Line]:
         for saved in node.saved:
@@ -131,6 +133,14 @@ class PaneTexts:
         for number, total in sums.items():
             yield line(*self._of_output(node, number, total), Span(of, "dim"))
 
+    def _about_output(self, node: NodeRecord, output: int) -> Iterator[str]:
+        """Whose memory an output is, and why it has no gradient."""
+        ref = node.outputs[output] if output < len(node.outputs) else None
+        if ref is not None and (whose := view_of(self.cursor, ref.tensor)):
+            yield whose
+        if why := why_undifferentiable(self.cursor.recording, node, output):
+            yield f"no gradient: {why}"
+
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         rows = self._contract(node)
         yield from self._under("received", self._received(node, step, rows))
@@ -146,6 +156,7 @@ class PaneTexts:
             yield from self._under("sends", self._sent(node, step, rows))
             if rows is not None:
                 yield line(self._label("ctx"), *rows.context())
+            yield from self._under("view", copy_slices_lines(self.cursor, node))
             yield from (line(self._label("checked"), *one) for one in check_lines(cursor, step))
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
@@ -158,7 +169,9 @@ class PaneTexts:
         """The gradient of each output, followed by its terms if it is a sum."""
         for number, gradient in enumerate(step.grad_outputs):
             row = rows.received(number) if rows is not None else None
-            yield self._of_output(node, number, gradient) if row is None else row
+            why = why_undifferentiable(self.cursor.recording, node, number)
+            about = Span(f"   no gradient: {why}" if why else "", "dim")
+            yield line(*self._of_output(node, number, gradient), about) if row is None else row
             yield from self._terms(node, number)
 
     def _of_output(self, node: NodeRecord, number: int, value: Value | None, role: Role = "gradient") -> Line:
@@ -179,12 +192,11 @@ class PaneTexts:
             yield line(Span(f"and {len(arrived) - self.limit:,} more terms", "dim"))
 
     def _saved(self, use: SavedUse, rows: ContractRows | None) -> Line:
-        base = self.cursor.recording.tensors[use.ref.tensor].base
-        base_name = self.cursor.recording.tensors[base].name if base is not None else ""
+        whose = view_of(self.cursor, use.ref.tensor)
         stale = use.version_now != use.ref.version
         text = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
         versions = line(Span(text, "bad" if stale else "dim")) if rows is None else rows.saved_as(use)
-        view = f", a view of {base_name}" if base_name else ""
+        view = f", {whose}" if whose else ""
         value = Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value")
         return line(*renamed(self.cursor, use.name, use.ref), "  ", value, *versions, Span(view, "dim"))
 

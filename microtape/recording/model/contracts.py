@@ -104,17 +104,13 @@ def _outputs(
         gradient = came[number] if number < len(came) else None
         yield OutputLine(
             name=_name(recording, ref or before) or one.name or f"output {number}",
-            role=role_of(function, one) + _versions(before, ref),
+            role=role_of(function, one),
             value=ref,
             before=before,
             is_differentiable=not one.reason and one.role not in ("non-differentiable", "not a tensor"),
             gradient=gradient,
             is_zeros=gradient is not None and number not in arrived and function.materializes_grads,
         )
-
-
-def _versions(before: TensorRef | None, after: TensorRef | None) -> str:
-    return f": version {before.version} → {after.version}" if before is not None and after is not None else ""
 
 
 def _name(recording: Recording, ref: TensorRef | None) -> str:

@@ -42,6 +42,7 @@ from tui.stepper.parts.playback import Playback
 from tui.stepper.parts.prediction import Prediction
 from tui.stepper.parts.prompts import Prompts
 from tui.stepper.parts.rerecorder import Rerecorder
+from tui.stepper.parts.stepping_in import SteppingIn
 from tui.stepper.parts.stops import Stops
 from tui.stepper.parts.tape_search import TapeSearch
 from tui.time.cursor import StepCursor
@@ -60,8 +61,8 @@ from tui.widgets.watch_pane import WatchPane
 
 KEYS = (
     *keys_of(
-        Movement, Arrangement, Explanations, Findings, Stops, Playback, Prediction, TapeSearch, Folding, CopyExport,
-        LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
+        Movement, SteppingIn, Arrangement, Explanations, Findings, Stops, Playback, Prediction, TapeSearch, Folding,
+        CopyExport, LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -127,6 +128,7 @@ class StepperScreen(Screen[None]):
         self.movement = Movement(self, (self.prediction,) if questions is None else (questions, self.prediction))
         self.arrangement = Arrangement(self)
         self.stops = Stops(self, self.background)
+        self.stepping_in = SteppingIn(self, self.stops)
         self.panes = PaneChoice(self)
         self.findings = Findings(self, self.background, self.panes)
         self.playback = Playback(self, self.stops)
@@ -134,8 +136,8 @@ class StepperScreen(Screen[None]):
         self.later_passes = LaterPasses(self, run)
         self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
         self.parts: tuple[Part[Any], ...] = (
-            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
-            self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
+            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.stepping_in,
+            self.findings, self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
             Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
             PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip

@@ -11,17 +11,22 @@ from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.calls import CallCursor
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
+from tui.time.event_rows import EndRow, WriteRow
 from tui.time.listing import FoldedTape, Listing, RunRow
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
+from tui.words.differences import checks_of
+from tui.words.event_rows import event_line
 from tui.words.findings import row_of
 from tui.words.inside import call_lines
+from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence, title
 from tui.words.why import answer_lines
 
 INDENT = "  "
+LONG = 120  # characters that the row of an event may take
 AROUND = 2  # lines above and below the one that matters
 MARKS = {"current": ">", "delivered": "+"}
 
@@ -58,6 +63,7 @@ def _trace_pass(printer: _Printer) -> Iterator[str]:
     for done in range(len(printer.timeline.steps) + 1):
         yield ""
         yield from printer.step(printer.cursor(done))
+        yield from printer.derivative(printer.cursor(done), only_wrong=True)
     yield ""
     yield from printer.leaves(printer.cursor(len(printer.timeline.steps)))
 
@@ -77,6 +83,7 @@ def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False, i
     yield from printer.tape(cursor, marks=True)
     yield ""
     yield from printer.step(cursor)
+    yield from printer.derivative(cursor)
     yield ""
     yield from printer.source(cursor)
     yield from printer.leaves(cursor)
@@ -164,6 +171,7 @@ class _Printer:
         self.ascii = ascii
         self.rows = RowTexts(self.timeline, ascii=ascii)
         self.columns: ColumnWidths = self.rows.columns(width - len(INDENT) - 2)
+        self.listing = Listing.of(self.timeline)
 
     def cursor(self, steps: int) -> StepCursor:
         return StepCursor(self.timeline, len(self.timeline.forward) + steps)
@@ -216,13 +224,19 @@ class _Printer:
         yield ""
 
     def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
-        self.columns = self.rows.columns(self.width - len(INDENT) - 2, forward=cursor.is_forward)
+        width = self.width - len(INDENT) - 2
+        self.columns = self.rows.columns(width, self.listing.lanes, forward=cursor.is_forward)
         if self.timeline.rows:
             yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
-        for row, node in enumerate(self.timeline.rows):
-            mark = self._mark(cursor, node) if marks else " "
-            drawn = self.rows.timeline.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
-            yield f"{INDENT}{mark} {self._row(self._cells(cursor, node, drawn))}".rstrip()
+        for row, entry in enumerate(self.listing.entries):
+            drawn = self.listing.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
+            if isinstance(entry, int):
+                mark = self._mark(cursor, entry) if marks else " "
+                yield f"{INDENT}{mark} {self._row(self._cells(cursor, entry, drawn))}".rstrip()
+            elif isinstance(entry, WriteRow | EndRow):
+                before = f"{INDENT}  {' ' * self.columns.number} {fit(drawn, self.columns.lanes)} "
+                event = event_line(cursor, self.rows, entry, max(self.width, LONG) - len(before), self.columns.value)
+                yield before + self._text(event)
 
     def step(self, cursor: StepCursor) -> Iterator[str]:
         node = cursor.node
@@ -240,6 +254,16 @@ class _Printer:
             for spans in self._pane_texts(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
             yield from self._inside(cursor)
+
+    def derivative(self, cursor: StepCursor, *, only_wrong: bool = False) -> Iterator[str]:
+        """The check of the current node's derivative, if it was checked."""
+        found = checks_of(cursor, cursor.step.node) if cursor.step is not None else None
+        if cursor.step is None or found is None or (only_wrong and not found.differ):
+            return
+        yield ""
+        yield self._rule("Derivative")
+        for spans in derivative_lines(cursor, cursor.step.node, self.width - len(INDENT)):
+            yield from self._wrapped(self._text(spans), hanging=LABEL) or [""]
 
     def operation(self, cursor: StepCursor, index: int) -> Iterator[str]:
         """One of the operations before backward."""

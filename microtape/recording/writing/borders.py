@@ -62,14 +62,26 @@ class Borders:
         """Whether the tensor is an operand or an output of a border."""
         return id(tensor) in self._behind or id(tensor) in self._before
 
-    def crossed(self, op: str, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool, tape: int) -> None:
-        """Note an operation without history: a border if an operand has a history, or lost it at an earlier border."""
+    def crossed(
+        self,
+        op: str,
+        operands: Sequence[Any],
+        outputs: Sequence[Any],
+        in_place: bool,
+        tape: int,
+        *,
+        overwrites: bool = False,
+    ) -> None:
+        """Note an operation without history: a border if an operand has a history, or lost it at an earlier border.
+
+        A write that `overwrites` a tensor of the tape is noted in any case: a node may have saved the old value.
+        """
         made = [one for one in outputs if isinstance(one, TensorState)]
         written = made[0] if in_place else None  # the first operand is this tensor, or a copy of its old value
         values = [written if i == 0 and in_place else self._plain(one) for i, one in enumerate(operands)]
         tensors = [one for one in values if isinstance(one, TensorState)]
         has_history = any(requires_grad(one) for one in tensors)
-        if not has_history and not any(id(one) in self._behind for one in tensors):
+        if not has_history and not overwrites and not any(id(one) in self._behind for one in tensors):
             return
         if op in _DETACHING:
             written = None  # detaching writes no value
@@ -140,6 +152,18 @@ class Borders:
         if not border.in_place:
             self._behind.update((id(one.tensor), border) for one in border.outputs)
 
+    def sharing(self, tensor: TensorState) -> Iterator[TensorState]:
+        """The tensor, then those with the same memory from which it was made: of which it is a view, or detached."""
+        while True:
+            yield tensor
+            made = self._behind.get(id(tensor))
+            if tensor.meta is not None and tensor.meta.view is not None:
+                tensor = tensor.meta.view.base
+            elif made is not None and made.op == "detach":
+                tensor = made.operands[0].tensor
+            else:
+                return
+
     def _plain(self, operand: Any) -> Any:
         """The operand; the number itself for a tensor that the engine made of a number of the user's."""
         if isinstance(operand, TensorState) and operand.meta is NUMBER and id(operand) not in self._behind:
@@ -163,7 +187,8 @@ class Borders:
         kept: list[_Border] = []
         needed: set[int] = set()
         for one in reversed(self._found):
-            if any(id(out.tensor) in needed or matters(id(out.tensor)) for out in one.outputs):
+            made = [tensor for out in one.outputs for tensor in (self.sharing(out.tensor) if one.in_place else out[:1])]
+            if any(id(tensor) in needed or matters(id(tensor)) for tensor in made):
                 needed.update(id(value.tensor) for value in one.operands if isinstance(value, _Version))
                 kept.append(one)
 

@@ -15,6 +15,7 @@ from microtape.recording.writing.constant_arguments import constant_text, shorte
 from microtape.recording.writing.copies import copied, frozen
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import dtype_name, inner
+from microtape.recording.writing.old_values import old_value
 from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
@@ -23,7 +24,15 @@ from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import NUMBER, TensorState, edge_of, is_leaf, requires_grad, version_number
+from microtape.tape.tensor_state import (
+    INFERENCE,
+    NUMBER,
+    TensorState,
+    edge_of,
+    is_leaf,
+    requires_grad,
+    version_number,
+)
 
 
 class Tape:
@@ -73,20 +82,28 @@ class Tape:
             entry.scope = self._scope(open_scopes.innermost)
         return number
 
+    def keep(self, tensor: TensorState) -> None:
+        """Copy the value of a tensor and of those whose memory it has, as far as they are on the tape."""
+        if tensor.version is not INFERENCE:
+            for one in self.borders.sharing(tensor):
+                if id(one) in self._by_object:
+                    self.ref(one)
+
+    def holds(self, tensor: TensorState) -> bool:
+        """Whether the tensor, or another one whose memory it has, is on the tape."""
+        return any(id(one) in self._by_object for one in self.borders.sharing(tensor))
+
     def _overwritten(self, node: Node, operands: Sequence[Any], written: TensorState) -> list[Operand]:
         """The operands of an in-place operation: the first is the written tensor at its version before the write."""
         before = TensorRef(self._entry(written).number, version_number(written) - 1)
-        records = []
-        for i, operand in enumerate(operands):
-            if operand is written or (i == 0 and node.kind != "function"):
-                if node.kind == "operation":  # the operand is a copy of the old value
-                    values = self.tensors[before.tensor].values
-                    if before.version not in values:
-                        values[before.version] = frozen(operand.array)
-                records.append(Operand(before, ""))
-            else:
-                records.append(self.operand(operand))
-        return records
+        values = self.tensors[before.tensor].values
+        if before.version not in values and inner(node).kind != "function":
+            values[before.version] = old_value(node, operands[0], written)
+        return [
+            Operand(before, "") if operand is written or (i == 0 and node.kind != "function")
+            else self.operand(operand)
+            for i, operand in enumerate(operands)
+        ]  # fmt: skip
 
     @property
     def scope_objects(self) -> tuple[Scope, ...]:
@@ -380,7 +397,10 @@ class Tape:
         """The borders that led to a tensor whose `id` matters: it is on a tape, or a variable holds it."""
 
         def ref(tensor: TensorState, version: int) -> TensorRef:
-            return TensorRef(self._entry(tensor).number, version)
+            entry = self._entry(tensor)
+            if version == version_number(tensor):
+                self.keep(tensor)
+            return TensorRef(entry.number, version)
 
         return self.borders.records(matters, self.operand, ref, self.sources, self.faults)
 

@@ -129,20 +129,21 @@ class StepperScreen(Screen[None]):
         self.movement = Movement(self, (self.prediction,) if questions is None else (questions, self.prediction))
         self.arrangement = Arrangement(self)
         self.stops = Stops(self, self.background)
-        self.stepping_in = SteppingIn(self, self.stops)
         self.panes = PaneChoice(self)
         self.findings = Findings(self, self.background, self.panes)
+        self.stepping_in = SteppingIn(self, self.stops, self.findings)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)
         self.later_passes = LaterPasses(self, run)
         self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
         self.derivative_check = DerivativeCheck(self, origin)
         self.parts: tuple[Part[Any], ...] = (
-            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.stepping_in,
-            self.findings, self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check,
+            self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
+            self.stepping_in, self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check,
             self.panes,
-            Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
-            PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
+            Explanations(self, self.movement, self.findings, self.stepping_in), Folding(self, self.background),
+            CopyExport(self), PassChooser(self, self.background), HelpPages(self, KEYS),
+            NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:

@@ -9,11 +9,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from microtape.recording.findings.finding import FindingKind
 from microtape.recording.model.calls import CallRecord, CallStep
-from microtape.recording.model.model import BackwardStep, Recording
+from microtape.recording.model.model import BackwardStep, Operand, Recording
+from microtape.recording.model.summary import is_finite
 from tui.time.cursor import StepCursor
 from tui.time.node_names import AtLine
 from tui.time.timeline import Timeline
+
+RETURNED: tuple[FindingKind, ...] = ("wrong return", "missing gradient", "unneeded gradient", "fitted gradient")
 
 
 @dataclass(frozen=True)
@@ -30,16 +34,28 @@ class CallCursor:
     outer: CallCursor | None = None  # the step that called these, if the user came from there
 
     @classmethod
-    def open(cls, moment: StepCursor) -> CallCursor | None:
-        """The first step of the calls of a moment; where one of them raised, the step that did. None without calls."""
-        calls = moment.timeline.calls.get(moment.position)
-        return cls(moment.recording, calls)._opened() if calls else None
+    def open(cls, moment: StepCursor, kind: FindingKind | None = None) -> CallCursor | None:
+        """The first step of the calls of a moment; None without calls.
 
-    def _opened(self) -> CallCursor:
-        for cursor in everywhere(replace(self, at=0, position=0)):
-            if cursor.step.kind == "raise":
-                return cursor
-        return self
+        Where one of them raised, the step that did; where a finding of this kind is about the moment, its step.
+        """
+        calls = moment.timeline.calls.get(moment.position)
+        return cls(moment.recording, calls)._opened(kind) if calls else None
+
+    def _opened(self, kind: FindingKind | None = None) -> CallCursor:
+        every = list(everywhere(self))
+        raised = (one for one in every if one.step.kind == "raise")
+        return next(raised, None) or next((one for one in every if kind is not None and one._is_about(kind)), self)
+
+    def _is_about(self, kind: FindingKind) -> bool:
+        """Whether this is the step that a finding of that kind is about."""
+        if kind in ("nan", "infinity"):
+            return not all(map(self._is_finite, self.step.outputs)) and all(map(self._is_finite, self.step.operands))
+        of_backward = self.call.kind == "backward" and self.outer is None
+        return of_backward and (kind == "wrong derivative" or (kind in RETURNED and self.step.kind == "return"))
+
+    def _is_finite(self, one: Operand) -> bool:
+        return is_finite(self.recording.value(one.ref))
 
     # Where it is
 

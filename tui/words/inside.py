@@ -11,7 +11,7 @@ from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import HookCall, Operand, SavedUse, TensorRef, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
-from tui.shell.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line, plain
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 
@@ -377,6 +377,13 @@ def called(call: CallRecord) -> Line:
     """`Clip.backward`, `halve (tensor hook)`."""
     told = call.kind in call.name or (call.kind == "backward" and call.name.endswith("vjp"))
     return line(Span(call.name, "op"), Span("" if told else f" ({call.kind})", "dim"))
+
+
+def opens(cursor: CallCursor) -> str:
+    """`what ran inside: Scale.backward, bad.py:15`."""
+    place = cursor.step.place or cursor.call.place
+    where = f", {place.file}:{place.line}" if place is not None else ""
+    return f"what ran inside: {plain(called(cursor.call))}{where}"
 
 
 def counted(cursor: CallCursor) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tui.inside.screen import InsideScreen, Left
+from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.parts.stops import Stops
@@ -17,9 +18,10 @@ INTO = "into your function that ran here: forward, backward, a hook, ...; {step_
 class SteppingIn(Part[Stepper]):
     """Opens the screen inside of the calls of a moment."""
 
-    def __init__(self, stepper: Stepper, stops: Stops) -> None:
+    def __init__(self, stepper: Stepper, stops: Stops, findings: Findings) -> None:
         super().__init__(stepper)
         self._stops = stops
+        self._findings = findings
         stops.arrived = self.open_at_stop
 
     def follow(self, old: StepCursor | None, new: StepCursor) -> None:
@@ -29,9 +31,10 @@ class SteppingIn(Part[Stepper]):
 
     @key("i", "inside", help=INTO, footer=3)
     def step_into(self) -> None:
-        """Open the functions that ran in this step; if one raised, at the line that did."""
+        """Open the functions that ran in this step; if one raised, or has a finding, at the step that did it."""
         self.stepper.stop_playing()
-        inside = CallCursor.open(self.cursor)
+        finding = self._findings.explained
+        inside = CallCursor.open(self.cursor, finding.kind if finding is not None else None)
         if inside is None:
             self.say(why_not(self.cursor, self.stepper.key("step_into")), 4)
         else:

@@ -87,8 +87,10 @@ def recorded(program: Path) -> Recording:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.tape"
         with open(os.devnull, "wb") as nowhere:
-            passes, check = None if program.stem == "mlp" else "all", program.stem in CHECKED
-            record_script(program, out=path, passes=passes, check=check, output=nowhere)
+            record_script(
+                program, out=path, passes=None if program.stem == "mlp" else "all",
+                check="functions" if program.stem in CHECKED else None, output=nowhere,
+            )  # fmt: skip
         return load(path)
 
 

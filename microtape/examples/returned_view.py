@@ -30,9 +30,9 @@ class Crop(mt.autograd.Function):
 image = mt.arange(16.0).reshape(4, 4).requires_grad_()
 
 middle = Crop.apply(image, 1)
-contrast = ((middle - middle.mean()) ** 2).sum()
+energy = (middle * middle).sum()
 
-contrast.backward()
+energy.backward()
 
 print("middle is a view of the image:", middle._is_view())
 try:

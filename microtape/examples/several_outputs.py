@@ -28,9 +28,9 @@ class Clip(mt.autograd.Function):
         return grad_clipped * inside, None, None
 
 
-x = mt.tensor([-2.0, 0.5, 3.0, -0.25], requires_grad=True)
+x = mt.tensor([2.0, 0.5, -1.0, 0.25], requires_grad=True)
 
-clipped, inside = Clip.apply(x, -1.0, 1.0)
+clipped, inside = Clip.apply(x, 0.0, 1.0)
 score = (clipped * clipped).sum() / inside.sum()
 
 score.backward()

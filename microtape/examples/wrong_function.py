@@ -28,7 +28,7 @@ class Softmax(mt.autograd.Function):
 
 
 scores = mt.tensor([2.0, 1.0, 0.5], requires_grad=True)
-target = mt.tensor([0.0, 1.0, 0.0])
+target = mt.tensor([0.1, 0.8, 0.1])
 
 probability = Softmax.apply(scores)
 loss = -(target * probability.log()).sum()

@@ -8,10 +8,6 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from microtape.recording.writing.finite_differences import Check
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
@@ -50,8 +46,10 @@ def make(folder: Path = RECORDINGS) -> None:
     folder.mkdir(exist_ok=True)
     for name in names():
         with open(os.devnull, "wb") as nowhere:
-            check: Check | None = "functions" if name in CHECKED else None
-            record_script(EXAMPLES / f"{name}.py", out=folder / f"{name}.tape", check=check, output=nowhere)
+            record_script(
+                EXAMPLES / f"{name}.py", out=folder / f"{name}.tape",
+                check="functions" if name in CHECKED else None, output=nowhere,
+            )  # fmt: skip
 
 
 if __name__ == "__main__":

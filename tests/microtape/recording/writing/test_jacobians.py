@@ -194,3 +194,37 @@ def test_they_are_kept_in_the_file(tmp_path):
         assert np.array_equal(one.analytical, other.analytical)
         assert np.array_equal(one.numerical, other.numerical)
         assert (one.node, one.edge, one.output, one.wrong) == (other.node, other.edge, other.output, other.wrong)
+
+
+class Shift(mt.autograd.Function):
+    """Adds to its argument in place, and to what it saved before."""
+
+    slope = 2.0
+
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.save_for_backward(x.clone())
+        x.add_(x * x * by)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * (1 + Shift.slope * x * 3.0), None
+
+
+@pytest.mark.parametrize(("slope", "wrong"), [(2.0, 0), (1.0, 2)])
+def test_a_function_that_writes_to_its_argument_runs_again_on_the_old_value(slope, wrong, monkeypatch):
+    monkeypatch.setattr(Shift, "slope", slope)
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+
+    def program():
+        y = x * 1
+        Shift.apply(y, 3.0).sum().backward()
+
+    recording = checked(program)
+    found = of(recording, "Shift")[0, 0]
+    assert len(found.wrong) == wrong
+    assert np.allclose(found.numerical, np.diag([7.0, 13.0]))
+    assert [one.agrees for one in recording.checks if recording.nodes[one.node].op == "Shift"] == [not wrong]

@@ -1,5 +1,7 @@
 """`Recording.jacobians`: the derivatives of small nodes, from their backward and from differences of their forward."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,8 @@ from hypothesis.extra import numpy as npst
 
 import microtape as mt
 from microtape import load, save
+from microtape.recording.file.integrity import check_integrity
+from microtape.recording.file.json_records import Damaged
 from microtape.recording.writing.recorder import Recorder
 
 
@@ -228,3 +232,15 @@ def test_a_function_that_writes_to_its_argument_runs_again_on_the_old_value(slop
     assert len(found.wrong) == wrong
     assert np.allclose(found.numerical, np.diag([7.0, 13.0]))
     assert [one.agrees for one in recording.checks if recording.nodes[one.node].op == "Shift"] == [not wrong]
+
+
+@pytest.mark.parametrize(
+    "change", [{"node": 9}, {"edge": 1}, {"output": 1}, {"wrong": (9,)}, {"wrong": (-1,)}, {"analytical": np.zeros(9)}]
+)
+def test_in_a_file_they_have_to_fit_the_node(change):
+    x = mt.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    recording = checked(lambda: x.exp().backward(mt.ones(3)))
+    (one,) = recording.jacobians
+    check_integrity(recording)
+    with pytest.raises(Damaged):
+        check_integrity(dataclasses.replace(recording, jacobians=(one._replace(**change),)))

@@ -20,6 +20,7 @@ import viz
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
+from tui.shell.demos import CHECKED
 from tui.stepper.app import StepperApp
 
 DOCS = Path(__file__).resolve().parent
@@ -45,6 +46,12 @@ GALLERY = (
     Picture("view", PROGRAMS / "view.py", {}),
     Picture("function", PROGRAMS / "function.py", {}),
     Picture("outputs", PROGRAMS / "outputs.py", {}),
+    Picture("several_outputs", EXAMPLES / "several_outputs.py", {}),
+    Picture("dirty", EXAMPLES / "dirty.py", {}),
+    Picture("returned_view", EXAMPLES / "returned_view.py", {}),
+    Picture("wrong_function", EXAMPLES / "wrong_function.py", {}),
+    Picture("clip_hooks", EXAMPLES / "clip_hooks.py", {}),
+    Picture("checkpointed", EXAMPLES / "checkpointed.py", {}),
     Picture("rnn", EXAMPLES / "rnn.py", {}),
     Picture("neighbourhood", EXAMPLES / "rnn.py", {"around": "guess", "radius": 2}),
     Picture("heat", PROGRAMS / "layers.py", {"show": ("values", "gradients", "heat", "legend"), "theme": "dark"}),
@@ -76,11 +83,14 @@ def main(names: list[str]) -> int:
 
 
 def recorded(program: Path) -> Recording:
-    """All passes of a program; of the one that trains, only the first."""
+    """All passes of a program; of the one that trains, only the first. Wrong Functions are checked."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.tape"
         with open(os.devnull, "wb") as nowhere:
-            record_script(program, out=path, passes=None if program.stem == "mlp" else "all", output=nowhere)
+            record_script(
+                program, out=path, passes=None if program.stem == "mlp" else "all",
+                check="functions" if program.stem in CHECKED else None, output=nowhere,
+            )  # fmt: skip
         return load(path)
 
 

@@ -59,6 +59,7 @@ from microtape.ops.shape.joining import *
 from microtape.ops.shape.reshaping import *
 from microtape.ops.shape.subviews import *
 from microtape.ops.shape.transposition import *
+from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tensors
 from microtape.random import *
 from microtape.tape.grad_mode import *
 from microtape.tape.inference import *
@@ -100,6 +101,9 @@ globals()["__all__"] = sorted(
     | _NAMESPACES
     | _LATER.keys()
 )
+for _name in globals()["__all__"]:
+    if _name in globals():
+        globals()[_name] = _naming_tensors(globals()[_name])
 
 
 def __getattr__(name: str) -> typing.Any:

@@ -6,6 +6,7 @@ from microtape.ops.linear.einsum import cross
 from microtape.ops.linear.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
 from microtape.ops.linear.product import matmul
 from microtape.ops.reduction.statistics import vector_norm
+from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tensors
 
 __all__ = [
     "LinAlgError",
@@ -25,3 +26,6 @@ __all__ = [
     "svdvals",
     "vector_norm",
 ]
+
+for _name in __all__:
+    globals()[_name] = _naming_tensors(globals()[_name])

@@ -58,6 +58,7 @@ from microtape.ops.shape.subviews import chunk
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of
+from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tensors
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -200,3 +201,6 @@ __all__ = [
     "triplet_margin_loss",
     "unfold",
 ]
+
+for _name in __all__:
+    globals()[_name] = _naming_tensors(globals()[_name])

@@ -31,7 +31,8 @@ writing/   watches the engine and writes a recording
   node_text           names of nodes, operations and hooks;  constant_arguments: `dim=1`, the exponent `3`
   variable_names      the user's names for tensors;  sources: lines of the user's program
   scope               the names that a user gives to parts of the program
-  finite_differences  checks gradients while the program runs
+  finite_differences  checks gradients while the program runs;  jacobians: of small nodes;  quotients: their arithmetic
+  node_again          runs the forward or the backward of a node again
   copies              read-only copies of arrays
 
 file/      the `.tape` file

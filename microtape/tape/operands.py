@@ -22,10 +22,12 @@ def as_tensor(value: Any, like: type[_T]) -> _T:
 
 
 def _constant(value: Any, like: type[_T], dtype: Any = None) -> _T:
-    """A tensor without history around an array or number."""
+    """A tensor without history around an array or number. Raises TypeError for anything else."""
     if isinstance(value, TensorState):
         return value  # type: ignore[return-value]  # a sibling class of tensor
     if not isinstance(value, NUMBERS):
+        if not isinstance(value, ARRAYS):
+            raise TypeError(f"expected a Tensor, a number or an array, not {type(value).__name__}")
         return tell_made(value, new_tensor(like, np.asarray(value, dtype)))
     number = new_tensor(like, np.asarray(value, dtypes.of_number(value) if dtype is None else dtype))
     number.meta = NUMBER
@@ -56,7 +58,7 @@ def number_operand(value: Any, other: TensorState) -> Any:
     """A number or array as a tensor beside `other`; a number gets the promoted dtype. Otherwise NotImplemented."""
     if isinstance(value, NUMBERS):
         dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), _as_element(value, dtype))
+        number = new_tensor(type(other), as_element(value, dtype))
         number.meta = NUMBER
         return number if watch.watcher is None else tell_made(value, number)
     if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":
@@ -64,11 +66,18 @@ def number_operand(value: Any, other: TensorState) -> Any:
     return NotImplemented
 
 
-def _as_element(value: Any, dtype: Any) -> Array:
-    """A number as a 0-d array. A number too large for an integer dtype wraps around, as in torch."""
+_FITS_ALL = 32_000
+"""A number below this, and above its negative, fits all dtypes but those of one byte."""
+
+
+def as_element(value: Any, dtype: Any) -> Array:
+    """A number as a 0-d array. A number too large for its dtype wraps around or becomes infinite, as in torch."""
     try:
-        return np.asarray(value, dtype)
-    except OverflowError:
+        if -_FITS_ALL < value < _FITS_ALL:
+            return np.asarray(value, dtype)
+    except (OverflowError, TypeError):  # it does not fit one byte; it is complex
+        pass
+    with np.errstate(all="ignore"):
         return np.asarray(value).astype(dtype)
 
 
@@ -89,7 +98,7 @@ def number_as(value: Any, dtype: Any) -> Array:
         if isinstance(value, int) and not lowest:
             lowest = -highest
         fits = fits and bool(lowest <= value <= highest)  # not if it is NaN
-    elif dtype.kind in "fc" and dtype.itemsize > 2:  # half precision becomes infinite
+    elif dtype.kind in "fc":
         fits = fits and not (np.isfinite(value) and abs(value) > float(np.finfo(dtype).max))
     if not fits:
         name = _CPP_NAMES.get(dtype.name, f"{dtype.name}_t" if dtype.kind in "iu" else "c10::Half")
@@ -103,4 +112,5 @@ def promoted(a: Array, b: Array) -> tuple[Array, Array]:
         return a, b
     (dim_a, zero_a), (dim_b, zero_b) = dtypes.ranks(a), dtypes.ranks(b)
     dtype = dtypes.result_type(dtypes.join(dim_a, dim_b), dtypes.join(zero_a, zero_b))
-    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+    with np.errstate(over="ignore"):  # a 0-d tensor's number may become infinite
+        return a.astype(dtype, copy=False), b.astype(dtype, copy=False)

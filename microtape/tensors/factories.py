@@ -100,7 +100,8 @@ def _as_numeric_array(data: Any, dtype: Any) -> Any:
         return array
     if np.dtype(dtype).kind in "iu" and array.size and not isinstance(data, np.ndarray | np.generic):
         _check_range(array, np.dtype(dtype))
-    return array.astype(dtype, copy=False)
+    with np.errstate(over="ignore"):
+        return array.astype(dtype, copy=False)
 
 
 def _check_range(array: Any, dtype: Any) -> None:
@@ -172,9 +173,9 @@ def from_numpy(array: Any) -> Tensor:
     return tell_made(array, _make_leaf(array))
 
 
-def from_dlpack(source: Any) -> Tensor:
+def from_dlpack(ext_tensor: Any) -> Tensor:
     """A leaf that shares, through DLPack, the memory of another library's array or tensor."""
-    return _make_leaf(np.from_dlpack(source))
+    return _make_leaf(np.from_dlpack(ext_tensor))
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -27,6 +27,7 @@ from microtape.ops.ordering import counting, cumulative_extremum, extremum
 from microtape.ops.reduction import cumulative, statistics, sums_and_extrema
 from microtape.ops.reduction import softmax as softmax_ops
 from microtape.ops.shape import casting, flipping, reshaping, subviews, transposition
+from microtape.ops.shared.tensor_arguments import naming_tensors
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
@@ -239,3 +240,8 @@ class Methods(Interop):
     def cuda(self, device: Any = None) -> Any:
         """Refused, with a RuntimeError: there is no device but the CPU."""
         check_device("cuda")
+
+
+for name, method in list(vars(Methods).items()):
+    if not name.startswith("_"):
+        setattr(Methods, name, naming_tensors(method, method=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 
 import microtape
@@ -43,7 +44,8 @@ def public():
     methods = [(name, function) for name, function in vars(Methods).items() if not name.startswith("_")]
     spaces = (microtape, microtape.linalg, microtape.nn.functional)
     functions = [(name, getattr(space, name)) for space in spaces for name in space.__all__]
-    return methods + [(name, function) for name, function in functions if callable(function)]
+    found = methods + [(name, function) for name, function in functions if callable(function)]
+    return [(name, inspect.unwrap(function)) for name, function in found]
 
 
 def mentioned():

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings import Finding, FindingKind
 from microtape.recording.model.model import Recording
+from microtape.recording.writing.finite_differences import Check
 from microtape.recording.writing.recorder import Recorder
 
 HERE = Path(__file__).parent
@@ -105,7 +106,7 @@ class Enough(SystemExit):
     """Ends a program that has had as many passes as are recorded."""
 
 
-def record_program(program: Path, *, check: bool = True) -> tuple[Recording, str]:
+def record_program(program: Path, *, check: Check = "functions") -> tuple[Recording, str]:
     """A recording of all passes of a program, and what it printed. It runs in this process, as `record_script` runs it.
 
     An exception of the program's is in the recording, as it is in one of `record_script`.

@@ -22,6 +22,7 @@ from microtape.recording.model.model import (
     FreedRecord,
     FunctionRecord,
     HookCall,
+    JacobianCheck,
     NodeRecord,
     Operand,
     OutputRecord,
@@ -169,6 +170,14 @@ def recordings(draw: st.DrawFn) -> Recording:
             draw(st.integers(0, len(steps))), draw(st.none() | ERRORS),
         )  # fmt: skip
 
+    def jacobian(node: NodeRecord) -> JacobianCheck:
+        rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+        both = (draw(npst.arrays(np.float64, (rows, columns))) for _ in range(2))
+        edge, output = (draw(st.integers(0, len(some) - 1)) for some in (node.edges, node.outputs))
+        wrong = draw(st.lists(st.integers(0, rows * columns - 1), unique=True))
+        return JacobianCheck(draw(SMALL), node.id, edge, output, *both, tuple(wrong))
+
+    checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
     return Recording(
@@ -186,6 +195,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
+        jacobians=tuple(map(jacobian, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
     )
 
 

@@ -27,6 +27,7 @@ from tui.shell.user_keys import actions_of, unbind_screen_keys
 from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
 from tui.stepper.parts.copy_export import CopyExport
+from tui.stepper.parts.derivative_check import DerivativeCheck
 from tui.stepper.parts.explanations import Explanations
 from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.folding import Folding
@@ -60,8 +61,8 @@ from tui.widgets.watch_pane import WatchPane
 
 KEYS = (
     *keys_of(
-        Movement, Arrangement, Explanations, Findings, Stops, Playback, Prediction, TapeSearch, Folding, CopyExport,
-        LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
+        Movement, Arrangement, Explanations, DerivativeCheck, Findings, Stops, Playback, Prediction, TapeSearch,
+        Folding, CopyExport, LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -133,9 +134,10 @@ class StepperScreen(Screen[None]):
         self.search = TapeSearch(self)
         self.later_passes = LaterPasses(self, run)
         self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
+        self.derivative_check = DerivativeCheck(self, origin)
         self.parts: tuple[Part[Any], ...] = (
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
-            self.playback, self.search, self.later_passes, self.rerecorder, self.panes,
+            self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check, self.panes,
             Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
             PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
         )  # fmt: skip
@@ -303,8 +305,8 @@ class StepperScreen(Screen[None]):
         self.movement.go_to_moment(message.moment)
 
     def action_escape(self) -> None:
-        """Stop the background task; without one, end the filter; without a filter, stop recording the program."""
-        if not self.background.stop() and not self.search.show_all():
+        """Stop the background task or the check; without one, end the filter; else stop recording the program."""
+        if not self.background.stop() and not self.derivative_check.stop() and not self.search.show_all():
             self.rerecorder.stop()
 
     def action_leave(self) -> None:

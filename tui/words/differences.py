@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
 from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formula import element, index_text, parse_formula, symbols
-from microtape.recording.model.model import BackwardStep, FiniteDifferences, NodeRecord, Recording, Value
+from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck, NodeRecord, Recording, Value
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
 from tui.words.hook_effects import on_leaving
@@ -28,7 +29,7 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
     if found is not None and found.problem:
         return line(Span("finite differences: ", "dim"), Span(f"not checked, {found.problem}", "dim"))
     if found is not None:
-        return _of_check(found, term, index)
+        return _of_check(found, step.grad_inputs[output], index)
     numerical = _from_formula(cursor, step, output, index) if not on_leaving(step) else None
     if numerical is None or not isinstance(term, np.ndarray) or index is None:
         return ()
@@ -54,32 +55,58 @@ def wrong_gradients(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
             yield differences_line(cursor, step, output, None)
 
 
+class StepChecks(NamedTuple):
+    """The checks of one step that were made while recording."""
+
+    gradients: list[FiniteDifferences]
+    jacobians: list[JacobianCheck]
+
+    @property
+    def differ(self) -> bool:
+        """Whether finite differences differ anywhere."""
+        return any(not one.agrees and not one.problem for one in self.gradients) or any(
+            one.wrong for one in self.jacobians
+        )
+
+
 class _Index:
-    """The checks of the last recording, by pass, node and output. An index, because every key press looks them up."""
+    """The checks of the last recording, by pass and node. An index, because every key press looks them up."""
 
     checks: tuple[FiniteDifferences, ...] = ()
-    by_place: Mapping[tuple[int, int, int], FiniteDifferences] = MappingProxyType({})
+    jacobians: tuple[JacobianCheck, ...] = ()
+    by_step: Mapping[tuple[int, int], StepChecks] = MappingProxyType({})
 
-    def of(self, recording: Recording) -> Mapping[tuple[int, int, int], FiniteDifferences]:
-        if self.checks is not recording.checks:
-            self.checks = recording.checks
-            self.by_place = {(one.pass_, one.node, one.output): one for one in recording.checks}
-        return self.by_place
+    def of(self, recording: Recording) -> Mapping[tuple[int, int], StepChecks]:
+        if self.checks is not recording.checks or self.jacobians is not recording.jacobians:
+            self.checks, self.jacobians = recording.checks, recording.jacobians
+            found: dict[tuple[int, int], StepChecks] = {}
+            for check in self.checks:
+                found.setdefault((check.pass_, check.node), StepChecks([], [])).gradients.append(check)
+            for jacobian in self.jacobians:
+                found.setdefault((jacobian.pass_, jacobian.node), StepChecks([], [])).jacobians.append(jacobian)
+            self.by_step = found
+        return self.by_step
 
 
 _index = _Index()
 
 
-def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDifferences | None:
+def checks_of(cursor: StepCursor, node: int) -> StepChecks | None:
+    """The checks of a node in this pass; None if it was not checked."""
     pass_ = cursor.timeline.pass_
-    return None if pass_ is None else _index.of(cursor.recording).get((pass_.index, step.node, output))
+    return None if pass_ is None else _index.of(cursor.recording).get((pass_.index, node))
 
 
-def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None) -> Line:
+def _recorded(cursor: StepCursor, step: BackwardStep, output: int) -> FiniteDifferences | None:
+    found = checks_of(cursor, step.node)
+    return next((one for one in found.gradients if one.output == output), None) if found is not None else None
+
+
+def _of_check(found: FiniteDifferences, gradient: Value | None, index: Index | None) -> Line:
     """The check of the given element if it was checked; else the check of all elements."""
     if not isinstance(found.numerical, np.ndarray) or not isinstance(found.analytical, np.ndarray):
         return ()  # the recording kept only a summary of them
-    shape = () if term is None else term.shape
+    shape = () if gradient is None else gradient.shape
     if index is not None and len(index) == len(shape):
         flat = int(np.ravel_multi_index(index, shape)) if shape else 0
         if flat in found.elements:
@@ -94,7 +121,8 @@ def _of_check(found: FiniteDifferences, term: Value | None, index: Index | None)
     worst = int(np.argmax(np.nan_to_num(apart, nan=np.inf)))
     place = np.unravel_index(found.elements[worst], shape) if shape else ()
     numbers = float(found.analytical[worst]), float(found.numerical[worst])
-    return line(*_verdict(*numbers, False), Span(f" at {index_text(tuple(int(i) for i in place))}", "dim"))
+    where = f" at {index_text(tuple(int(i) for i in place))}" if shape else ""
+    return line(*_verdict(*numbers, False), Span(where, "dim"))
 
 
 def _verdict(analytical: float, numerical: float, agrees: bool) -> Line:

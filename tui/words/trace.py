@@ -15,8 +15,10 @@ from tui.time.listing import FoldedTape, Listing, RunRow
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
+from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
 from tui.words.findings import row_of
+from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence, title
 from tui.words.why import answer_lines
@@ -52,6 +54,7 @@ def _trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, 
     for done in range(len(printer.timeline.steps) + 1):
         yield ""
         yield from printer.step(printer.cursor(done))
+        yield from printer.derivative(printer.cursor(done), only_wrong=True)
     yield ""
     yield from printer.leaves(printer.cursor(len(printer.timeline.steps)))
 
@@ -71,6 +74,7 @@ def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -
     yield from printer.tape(cursor, marks=True)
     yield ""
     yield from printer.step(cursor)
+    yield from printer.derivative(cursor)
     yield ""
     yield from printer.source(cursor)
     yield from printer.leaves(cursor)
@@ -239,6 +243,16 @@ class _Printer:
             yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._pane_texts(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
+
+    def derivative(self, cursor: StepCursor, *, only_wrong: bool = False) -> Iterator[str]:
+        """The check of the current node's derivative, if it was checked."""
+        found = checks_of(cursor, cursor.step.node) if cursor.step is not None else None
+        if cursor.step is None or found is None or (only_wrong and not found.differ):
+            return
+        yield ""
+        yield self._rule("Derivative")
+        for spans in derivative_lines(cursor, cursor.step.node, self.width - len(INDENT)):
+            yield from self._wrapped(self._text(spans), hanging=LABEL) or [""]
 
     def operation(self, cursor: StepCursor, index: int) -> Iterator[str]:
         """One of the operations before backward."""

@@ -60,6 +60,7 @@ def as_json(
         "tensors": _plain(recording.tensors),
         "passes": chosen,
         "checks": _plain(recording.checks),
+        "jacobians": _plain(recording.jacobians),
         "sources": dict(recording.sources),
         "error": _plain(recording.error),
         "notes": list(recording.notes),

@@ -12,7 +12,7 @@ import numpy as np
 
 from microtape.ops.shared.kinds import Promoting, WithNumber, in_place, named, refusing
 from microtape.tape.in_place import call_
-from microtape.tape.operands import as_operand, promoted
+from microtape.tape.operands import as_element, as_operand, number_as, promoted
 from microtape.tape.operation import NO_MASKS, Binary, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
@@ -66,8 +66,7 @@ class ScaledAdd(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        _check_alpha(self.alpha, x, y)
-        return (x + self.alpha * y).astype(x.dtype, copy=False)
+        return (x + _checked_alpha(self.alpha, x) * y).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any) -> Any:
         return g
@@ -84,8 +83,7 @@ class ScaledSub(ScaledAdd):
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
     def forward(self, x: Any, y: Any) -> Any:
-        _check_alpha(self.alpha, x, y)
-        return x - np.asarray(-self.alpha).astype(x.dtype) * y
+        return x - _checked_alpha(-self.alpha, x) * y
 
 
 class RsubBackward0(Promoting):
@@ -101,8 +99,7 @@ class RsubBackward0(Promoting):
         self.alpha = alpha
 
     def forward(self, x: Any, y: Any) -> Any:
-        _check_alpha(self.alpha, x, y)
-        return y - np.asarray(self.alpha).astype(x.dtype) * x
+        return y - _checked_alpha(self.alpha, x) * x
 
     def grad_x(self, g: Any) -> Any:
         return -g * self.alpha
@@ -116,7 +113,7 @@ class RsubBackward1(WithNumber):
     op = "rsub"
 
     def forward(self, x: Any) -> Any:
-        return self.number - x
+        return as_element(self.number, x.dtype) - x
 
     def grad_x(self, g: Any) -> Any:
         return -g
@@ -230,23 +227,29 @@ def _refuse_bool(x: Any) -> None:
     raise RuntimeError(NO_MASKS if x.array.dtype.kind == "b" else NO_MASK)
 
 
-def _check_alpha(alpha: Any, *arrays: Any) -> None:
-    """Raise RuntimeError for a float `alpha` if all operands are bools or integers."""
-    if not isinstance(alpha, int) and all(array.dtype.kind in "biu" for array in arrays):
+def _checked_alpha(alpha: Any, x: Any) -> Any:
+    """`alpha` in the operands' dtype. Raises RuntimeError for a number of another kind, or one that is too large."""
+    kind = x.dtype.kind
+    if isinstance(alpha, bool) and kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float | complex) and kind in "biu":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return number_as(alpha, x.dtype)
 
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input + alpha · other`, broadcast against each other."""
     if alpha == 1:
-        return given("add", binary(AddBackward0, input, other), other)
+        return binary(AddBackward0, input, other)
     return call(ScaledAdd(alpha), *pair(input, other))
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha · other`, broadcast against each other."""
     if alpha == 1:
-        return given("sub", minus(input, other), other)
+        return minus(input, other)
     if isinstance(other, bool):
         _refuse_bool(input)
     input, other = pair(input, other)
@@ -257,7 +260,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha · input`."""
     if alpha == 1 and not isinstance(other, TensorState):
-        return given("rsub", minus_from(input, other), other)
+        return minus_from(input, other)
     if isinstance(other, bool):
         _refuse_bool(input)
     input, other = pair(input, other)
@@ -267,7 +270,7 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def mul(input: Any, other: Any) -> Any:
     """`input · other`, broadcast against each other."""
-    return given("mul", binary(MulBackward0, input, other), other)
+    return binary(MulBackward0, input, other)
 
 
 def neg(input: Any) -> Any:
@@ -302,13 +305,6 @@ def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
 def mul_(x: TensorState, other: Any) -> Any:
     """Multiply by `other` in place."""
     return call_(MulBackward0(), x, as_operand(other, x, "mul_"))
-
-
-def given(name: str, result: Any, other: Any) -> Any:
-    """`result`. Raises TypeError if it is NotImplemented, because `other` cannot be an operand."""
-    if result is NotImplemented:
-        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-    return result
 
 
 def pair(x: Any, y: Any) -> tuple[Any, Any]:

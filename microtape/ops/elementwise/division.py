@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.elementwise.arithmetic import given, pair
+from microtape.ops.elementwise.arithmetic import pair
 from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import Promoting, WithNumber, floating, nothing, promote_all, refusal_of, refusing
 from microtape.ops.shared.undefined import UndefinedBackward, call_undefined
@@ -169,7 +169,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     Raises RuntimeError for another rounding mode.
     """
     if rounding_mode is None:
-        return given("div", binary(DivBackward0, input, other), other)
+        return binary(DivBackward0, input, other)
     return call(DivBackward2(rounding_mode), *pair(input, other))
 
 
@@ -182,14 +182,14 @@ def remainder(input: Any, other: Any) -> Any:
     """The remainder of a division that rounds down: it has the sign of `other`, like Python's `%`."""
     if isinstance(other, int | float):
         return call(RemainderBackward0(other), input)
-    return given("remainder", binary(RemainderBackward1, input, other), other)
+    return binary(RemainderBackward1, input, other)
 
 
 def fmod(input: Any, other: Any) -> Any:
     """The remainder of a division that rounds towards zero: it has the sign of `input`."""
     if isinstance(other, int | float):
         return call(FmodBackward0(other), input)
-    return given("fmod", binary(FmodBackward1, input, other), other)
+    return binary(FmodBackward1, input, other)
 
 
 def div_(x: TensorState, other: Any, *, rounding_mode: str | None = None) -> Any:

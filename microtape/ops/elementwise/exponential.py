@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from microtape.ops.elementwise.arithmetic import given, plus_number, times_number
+from microtape.ops.elementwise.arithmetic import plus_number, times_number
 from microtape.ops.elementwise.selection import where
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import beside_number, floating, in_place, nothing, refusing
 from microtape.tape.in_place import call_
-from microtape.tape.operands import as_operand
+from microtape.tape.operands import as_element, as_operand, number_as
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
@@ -181,7 +181,7 @@ class PowBackward0(Operation):
         if x.dtype.kind in "iu" and self.exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         if x.dtype.kind not in "fc":
-            return np.power(x, self.exponent)
+            return np.power(x, number_as(self.exponent, x.dtype)).astype(x.dtype, copy=False)
         if self.exponent in (2, 3):  # as torch does
             return x * x if self.exponent == 2 else x * x * x
         whole = not isinstance(self.exponent, complex) and self.exponent % 1 == 0
@@ -231,7 +231,7 @@ class PowBackward2(Operation):
         return [beside_number(operands[0].array, self.base)]
 
     def forward(self, y: Any) -> Any:
-        return np.power(np.asarray(self.base, y.dtype), y)
+        return np.power(as_element(self.base, y.dtype), y)
 
     def grad_y(self, g: Any, y: Any, z: Any) -> Any:
         if self.base == 0:
@@ -281,12 +281,12 @@ def log1p(input: Any) -> Any:
 
 def logaddexp(input: Any, other: Any) -> Any:
     """ln(eˣ + eʸ), without overflow."""
-    return given("logaddexp", binary(LogaddexpBackward0, input, other), other)
+    return binary(LogaddexpBackward0, input, other)
 
 
 def xlogy(input: Any, other: Any) -> Any:
     """`input · ln other`, and 0 where `input` is 0."""
-    return given("xlogy", binary(XlogyBackward0, input, other), other)
+    return binary(XlogyBackward0, input, other)
 
 
 def sqrt(input: Any) -> Any:
@@ -330,7 +330,7 @@ def power_of(x: Any, y: Any) -> Any:
 
 def pow(input: Any, exponent: Any) -> Any:
     """`input ** exponent`, of tensors or numbers. Raises RuntimeError for integers to a negative power."""
-    return given("pow", power(input, exponent), exponent)
+    return power(input, exponent)
 
 
 def pow_(x: TensorState, exponent: Any) -> Any:

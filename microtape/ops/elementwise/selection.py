@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from microtape.basics.dtypes import scalar_name
-from microtape.ops.elementwise.arithmetic import given
+from microtape.basics.dtypes import of_number, scalar_name
 from microtape.ops.shared.arguments import plain, refuse_out
 from microtape.ops.shared.choice import choose
-from microtape.ops.shared.kinds import Promoting, WithNumber, refusing
+from microtape.ops.shared.kinds import Promoting, WithNumber, beside_number, refusing
 from microtape.ops.shared.undefined import call_undefined
 from microtape.tape.in_place import call_
-from microtape.tape.operands import as_operand, as_tensor
+from microtape.tape.operands import NUMBERS, as_operand, as_tensor, number_as
 from microtape.tape.operation import Binary, Operation, binary, call, refusal
 from microtape.tape.tensor_state import TensorState, new_tensor
 
@@ -71,7 +70,7 @@ class MinimumBackward0(Binary):
         return where(y > x, 0.0, where(x == y, g / 2, g))
 
 
-@refusing(c=NotImplementedError("clamp is not supported for complex types"))
+@refusing(b="{self.kernel}", c=NotImplementedError("clamp is not supported for complex types"))
 class ClampBackward1(WithNumber):
     """With bounds that are numbers or None."""
 
@@ -86,7 +85,14 @@ class ClampBackward1(WithNumber):
         self.min, self.max = min, max
 
     def forward(self, x: Any) -> Any:
-        return np.clip(x, self.min, self.max)
+        lowest, highest = (None if bound is None else number_as(bound, x.dtype) for bound in (self.min, self.max))
+        return np.clip(x, lowest, highest)
+
+    @property
+    def kernel(self) -> str:
+        """torch's name for the computation, which is in its errors."""
+        bounds = "_min" if self.max is None else "_max" if self.min is None else ""
+        return f"clamp{bounds}_scalar_cpu"
 
     def grad_x(self, g: Any, x: Any) -> Any:
         if self.min is not None:
@@ -173,6 +179,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     tensor = next((one for one in (input, other, condition) if isinstance(one, TensorState)), None)
     if tensor is None:
         return choose(condition, input, other)
+    if isinstance(condition, NUMBERS):
+        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {type(condition).__name__}")
     condition = as_tensor(condition, type(tensor))
     if condition.array.dtype.kind != "b":
         raise RuntimeError(
@@ -190,19 +198,30 @@ def _fits(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 def _beside_each_other(x: Any, y: Any, like: Any) -> tuple[Any, Any]:
     """Both as tensors; a number takes the other's dtype."""
     if isinstance(x, TensorState):
-        return x, as_operand(y, x)
+        return x, _operand_that_fits(y, x)
+    if isinstance(y, NUMBERS):
+        y = number_as(y, of_number(y))
     y = as_tensor(y, like)
-    return as_operand(x, y), y
+    return _operand_that_fits(x, y), y
+
+
+def _operand_that_fits(value: Any, other: TensorState) -> TensorState:
+    """`as_operand`, but a number must not be too large for the dtype; NB: as in torch, it may be for half precision."""
+    if isinstance(value, NUMBERS):
+        dtype = beside_number(other.array, value).dtype
+        if dtype != np.float16:
+            number_as(value, dtype)
+    return as_operand(value, other)
 
 
 def maximum(input: Any, other: Any) -> Any:
     """The larger of each pair of elements; at ties the gradient is split."""
-    return given("maximum", binary(MaximumBackward0, input, other), other)
+    return binary(MaximumBackward0, input, other)
 
 
 def minimum(input: Any, other: Any) -> Any:
     """The smaller of each pair of elements; at ties the gradient is split."""
-    return given("minimum", binary(MinimumBackward0, input, other), other)
+    return binary(MinimumBackward0, input, other)
 
 
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: None = None) -> Any:

@@ -14,6 +14,7 @@ from microtape.ops.shape.reshaping import expand, reshape
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.tape.in_place import call_
 from microtape.tape.node import is_array
+from microtape.tape.operands import number_as
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import zeros_like
 
@@ -82,7 +83,7 @@ class ScatterBackward1(AlongDim):
         self.number = number
 
     def forward(self, x: Any) -> Any:
-        return self.changed(x, lambda z: self.put(z, self.pointwise, self.number))
+        return self.changed(x, lambda z: self.put(z, self.pointwise, number_as(self.number, x.dtype)))
 
     def grad_x(self, g: Any, index: Any) -> Any:
         return scatter(g, self.dim, index, 0)

@@ -188,7 +188,7 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
     """`x[key] = value`, in place: written through a view, which autograd records as CopySlices, or by index tensors."""
     part, indices = _sliced(x, key, for_writing=True)
     if isinstance(value, int | float | complex):
-        value = number_as(value, x.array.dtype)
+        value = _number_to_write(value, x.array.dtype)
     if not isinstance(value, TensorState | np.ndarray | np.generic):
         raise TypeError(f"can't assign a {type(value).__name__} to a microtape.{scalar_name(x.array.dtype)}Tensor")
     value = as_operand(value, x)
@@ -205,6 +205,12 @@ def set_index(x: TensorState, key: Any, value: Any) -> None:
         copy_(part, value if value.array.shape == part.array.shape else expand(value, part.array.shape))
 
 
+def _number_to_write(number: Any, dtype: Any) -> Any:
+    """A number as an array of the dtype. Raises RuntimeError if it is too large; NB: a half becomes infinite."""
+    with np.errstate(over="ignore"):
+        return number_as(number, np.float64 if dtype == np.float16 else dtype).astype(dtype)
+
+
 def _without_leading_ones(x: TensorState) -> TensorState:
     """x, or a view of it without its leading dimensions of size 1."""
     shape = _leading_ones_cut(x.array.shape)
@@ -217,12 +223,12 @@ def _leading_ones_cut(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[count:]
 
 
-def index_put(input: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+def index_put(input: TensorState, indices: Sequence[Any | None], values: Any, accumulate: bool = False) -> Any:
     """`input` with `values` at the indices, one index tensor for each dimension; added there with `accumulate`."""
     return call(IndexPutBackward0(*_picking_key(input, indices), accumulate), input, as_operand(values, input))
 
 
-def index_put_(x: TensorState, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+def index_put_(x: TensorState, indices: Sequence[Any | None], values: Any, accumulate: bool = False) -> Any:
     """Write `values` at the indices, or add them there with `accumulate`."""
     node = IndexPutBackward0(*_picking_key(x, indices), accumulate)
     return call_(node, x, as_operand(values, x), sharing="none")
@@ -331,7 +337,7 @@ def _consumed(one: Any) -> int:
     )
 
 
-def _picking_key(x: TensorState, indices: Sequence[Any]) -> tuple[tuple[Any, ...], TensorState]:
+def _picking_key(x: TensorState, indices: Sequence[Any | None]) -> tuple[tuple[Any, ...], TensorState]:
     """An array or a full slice for each dimension, and the first of the indices as a tensor."""
     key: list[Any] = []
     first: Any = None

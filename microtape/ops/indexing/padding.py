@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.indexing.index import IndexBackward0
+from microtape.tape.operands import number_as
 from microtape.tape.operation import Operation, call
 
 
@@ -26,7 +27,9 @@ class ConstantPadNdBackward0(Operation):
 
     def forward(self, x: Any) -> Any:
         kept = tuple([slice(max(-a, 0), x.shape[i] - max(-b, 0)) for i, (a, b) in enumerate(self.widths)])
-        return np.pad(x[kept], [(max(a, 0), max(b, 0)) for a, b in self.widths], constant_values=self.value)
+        return np.pad(
+            x[kept], [(max(a, 0), max(b, 0)) for a, b in self.widths], constant_values=number_as(self.value, x.dtype)
+        )
 
     def grad_x(self, g: Any) -> Any:
         return call(ConstantPadNdBackward0(tuple([(-a, -b) for a, b in self.widths]), 0), g)
@@ -68,7 +71,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     if mode == "constant":
         if any([size - max(-a, 0) - max(-b, 0) < 0 for size, (a, b) in zip(input.shape, widths, strict=True)]):
             raise RuntimeError("narrow(): length must be non-negative.")
-        return call(ConstantPadNdBackward0(widths, value or 0), input)
+        return call(ConstantPadNdBackward0(widths, float(value or 0)), input)
     if value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if input.ndim - len(given) not in (1, 2) or len(given) > 3:

@@ -145,6 +145,8 @@ def eigh(A: Any, UPLO: str = "L") -> Any:  # noqa: N803 - torch's names
     """
     if A.dtype.kind not in "fc":
         raise refusal_of(A.dtype, "linalg_eigh_cpu")
+    if not isinstance(UPLO, str):
+        raise TypeError(f"linalg_eigh(): argument 'UPLO' (position 2) must be str, not {type(UPLO).__name__}")
     return call_multi_output(LinalgEighBackward0(UPLO.upper() == "U"), check_square("linalg.eigh", A))
 
 

@@ -27,6 +27,8 @@ def einsum(equation: str, *operands: Any) -> Any:
     Without an arrow, labels that occur once remain, in alphabetical order; `...` stands for further dimensions, which
     broadcast. Raises RuntimeError if equation and operands do not fit.
     """
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): argument 'equation' (position 1) must be str, not {type(equation).__name__}")
     tensors = operands[0] if len(operands) == 1 and not isinstance(operands[0], TensorState) else operands
     inputs, output = _parsed(equation, [tensor.ndim for tensor in tensors])
     _check_sizes(inputs, tensors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -274,5 +275,7 @@ def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def array_of(weight: Any) -> Any:
-    """The array of a weight, which gets no gradient."""
+    """The array of a weight, which gets no gradient. Raises TypeError for anything but a tensor, an array or None."""
+    if not isinstance(weight, (TensorState, np.ndarray, NoneType)):
+        raise TypeError(f"a weight must be Tensor, not {type(weight).__name__}")
     return weight.array if isinstance(weight, TensorState) else weight

@@ -187,8 +187,8 @@ def _last_dims(
 
 def batch_norm(
     input: Any,
-    running_mean: Any,
-    running_var: Any,
+    running_mean: Any | None,
+    running_var: Any | None,
     weight: Any = None,
     bias: Any = None,
     training: bool = False,

@@ -199,7 +199,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
     `indexing="xy"` swaps the first two dimensions, as for an image.
     """
-    vectors = tensors[0] if len(tensors) == 1 and not isinstance(tensors[0], TensorState) else tensors
+    vectors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
     for vector in vectors:
         if vector.ndim > 1:
             raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(vector.shape)}")

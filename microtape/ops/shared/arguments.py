@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def int_tuple(value: Any, count: int) -> tuple[int, ...]:
     """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
     if isinstance(value, _INTEGERS):
         return (int(value),) * count
-    values = tuple(int(one) for one in value)
+    values = tuple(operator.index(one) for one in value)
     return values * count if len(values) == 1 else values
 
 
@@ -80,4 +81,4 @@ def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
     if len(shape) == 1 and not isinstance(shape[0], _INTEGERS):
         shape = tuple(shape[0])
-    return tuple([int(size) for size in shape])
+    return tuple([operator.index(size) for size in shape])

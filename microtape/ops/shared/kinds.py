@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from microtape.basics import dtypes
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
@@ -108,7 +110,8 @@ def promote_all(arrays: Sequence[Array]) -> list[Array]:
         dimensioned = dtypes.join(dimensioned, of_dimensioned) if of_dimensioned is not None else dimensioned
         zero_dim = dtypes.join(zero_dim, of_zero_dim) if of_zero_dim is not None else zero_dim
     dtype = dtypes.result_type(dimensioned, zero_dim)
-    return [array.astype(dtype, copy=False) for array in arrays]
+    with np.errstate(over="ignore"):  # as in `promoted`
+        return [array.astype(dtype, copy=False) for array in arrays]
 
 
 def beside_number(array: Array, number: Any) -> Array:

@@ -19,6 +19,7 @@ from microtape.recording.model.model import (
     FiniteDifferences,
     FreedRecord,
     FunctionRecord,
+    JacobianCheck,
     NodeRecord,
     Operand,
     Pass,
@@ -64,6 +65,8 @@ class _Checks:
         _all_within(self.recording.freed, self.nodes, "freed nodes")
         for number, found in enumerate(self.recording.checks):
             self._check(found, f"check {number}")
+        for number, jacobian in enumerate(self.recording.jacobians):
+            self._jacobian(jacobian, f"Jacobian {number}")
         for number, freed in enumerate(self.recording.freed_by):
             self._freed(freed, f"freed node {number}")
         for number, function in enumerate(self.recording.functions):
@@ -127,6 +130,16 @@ class _Checks:
         _all_within(one.elements, _MOST, where)
         if not one.analytical.shape == one.numerical.shape == (len(one.elements),):
             raise Damaged(f"{where} has different numbers of elements and results")
+
+    def _jacobian(self, one: JacobianCheck, where: str) -> None:
+        _within(one.pass_, _MOST, where)
+        _within(one.node, self.nodes, where)
+        _within(one.edge, self.edges[one.node], where)
+        _within(one.output, len(self.recording.nodes[one.node].outputs), where)
+        shape = one.analytical.shape
+        if len(shape) != 2 or one.numerical.shape != shape:
+            raise Damaged(f"{where} is not two matrices of one shape")
+        _all_within(one.wrong, shape[0] * shape[1], where)
 
     def _freed(self, one: FreedRecord, where: str) -> None:
         _within(one.node, self.nodes, where)

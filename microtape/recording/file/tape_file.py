@@ -51,13 +51,14 @@ _TABLES = (  # stored as columns
     "freed_by",
     "functions",
     "calls",
+    "jacobians",
 )
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN = {  # fields of a Recording by the format that added them
-    5: ("functions", "calls"),
+    5: ("functions", "calls", "jacobians"),
     4: ("updates", "freed_by"),
     2: ("borders", "checks", "freed"),
 }

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from microtape.recording.findings.failures import returned_at
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
+from microtape.recording.findings.returned import misfits
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import FiniteDifferences
+from microtape.recording.model.model import FiniteDifferences, NodeRecord, Place
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
 
@@ -20,12 +21,18 @@ _JUMP = 1e3  # times the gradient: no derivative is so much larger
 def wrong_derivatives(program: Program) -> Iterator[Finding]:
     """One finding for each Function, or line, with a gradient that finite differences contradict."""
     wrong: dict[object, list[FiniteDifferences]] = {}
+    explained = misfits(program)
     for one in program.recording.checks:
-        if not one.agrees and not one.problem:
+        if not one.agrees and not one.problem and (one.pass_, one.node, one.output) not in explained:
             node = program.node(one.node)
             wrong.setdefault(node.op if node.kind == "function" else (node.place, node.op), []).append(one)
     for several in wrong.values():
         yield _finding(program, several)
+
+
+def backward_of(program: Program, node: NodeRecord) -> Place | None:
+    """The line where the backward of a Function returns; None for other nodes, and if it was not recorded."""
+    return program.return_places.get(node.id) or (returned_at(program, node.op) if node.kind == "function" else None)
 
 
 def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
@@ -33,7 +40,7 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     node = program.node(first.node)
     position = next(i for i, one in enumerate(program.recording.passes) if one.index == first.pass_)
     step = program.steps[position].get(node.id)
-    place = (returned_at(program, node.op) if node.kind == "function" else None) or node.place
+    place = backward_of(program, node) or node.place
     operand = program.operand_name(node.operands[first.output]) if first.output < len(node.operands) else "an operand"
     sent, expected, index = _worst(program, first)
     function = f"{node.op}.backward" if node.kind == "function" else node.op

@@ -17,14 +17,15 @@ from microtape.recording.findings.not_finite import not_finite
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
+from microtape.recording.findings.returned import gradients_of_functions
 from microtape.recording.findings.scale import vanishing_and_exploding
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, never_reset, zero_gradients,
-    written_through_a_view, unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, gradients_of_functions, never_reset,
+    zero_gradients, written_through_a_view, unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
@@ -50,4 +51,6 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
         found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind != "refused" or one.place not in causes]  # a consequence
+    told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
+    found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
     return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))

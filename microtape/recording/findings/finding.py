@@ -22,6 +22,9 @@ FindingKind: TypeAlias = Literal[
     "vanishing",
     "exploding",
     "wrong derivative",  # finite differences contradict it
+    "missing gradient",  # a Function's backward returned None for an argument that needs a gradient
+    "unneeded gradient",  # a Function's backward computed a gradient for an argument that needs none
+    "fitted gradient",  # a Function's backward returned another shape or dtype, which the engine has converted
     "accumulated",  # .grad adds up over passes and is never reset
     "large update",
     "broadcast",  # that nobody meant

@@ -8,8 +8,9 @@ from typing import NamedTuple
 from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, join
+from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
-from microtape.recording.model.model import BorderRecord, Pass, Place, TensorRecord
+from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
 from microtape.recording.model.source import only_assignment
 
 
@@ -21,6 +22,7 @@ class _Cause(NamedTuple):
     reason: str  # a sentence
     remedy: str
     place: Place | None
+    severity: Severity = "notice"  # if the program does not consume the gradient
 
 
 def no_gradient(program: Program) -> Iterator[Finding]:
@@ -39,7 +41,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     for cause, leaves in found.items():
         consumed = [leaf for leaf in leaves if _severity(program, leaf)[0] == "error"]
         rest = [leaf for leaf in leaves if leaf not in consumed]
-        yield _finding(program, cause, "error" if consumed else "notice", [*consumed, *rest], position)
+        yield _finding(program, cause, "error" if consumed else cause.severity, [*consumed, *rest], position)
 
 
 _MOST_LEAVES = 100  # each is searched for through the whole recording
@@ -97,6 +99,8 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         )  # fmt: skip
     users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
     if leaf.node is not None and leaf.node in program.steps[position]:
+        if (blamed := _returned_none(program, leaf.node, position)) is not None:
+            return _cause_in_function(program, *blamed)
         sender = next((program.node(one) for one in users if one in program.steps[position]), None)
         place = sender.place if sender is not None else None
         sent = (
@@ -114,6 +118,36 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     place = only_assignment(program.recording, leaf.name.partition("[")[0]) or pass_.place
     unused = f"no operation uses it ({at(place)})"
     return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
+
+
+def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned, ArgumentRecord] | None:
+    """The Function whose backward returned None for what was computed from a leaf, in this pass."""
+    by_node = {one.step.node: one for one in program.returned if one.pass_ == position}
+    waiting, seen = [leaf], {leaf}
+    while waiting:
+        receiver = waiting.pop()
+        for user in program.users.get(receiver, ()):
+            step = program.steps[position].get(user)
+            if step is None or user in seen:
+                continue
+            seen.add(user)
+            one = by_node.get(user)
+            edges = [i for i, edge in enumerate(program.node(user).edges) if edge.node == receiver]
+            for argument, gradient in one.needed if one is not None else ():
+                if one is not None and argument.edge in edges and is_none(gradient):
+                    return one, argument
+            if all(step.grad_inputs[i] is None for i in edges):
+                waiting.append(user)
+    return None
+
+
+def _cause_in_function(program: Program, one: Returned, argument: ArgumentRecord) -> _Cause:
+    function, where = f"{program.node(one.step.node).op}.backward", at(one.place)
+    return _Cause(
+        f"{function} returns None for {argument.name} ({where})", f"{function} returns None ({where})",
+        f"{function} returned None for its argument {argument.name} at {where}, so only undefined gradients came.",
+        f"Return the derivative by {argument.name} at its place.", one.place, "notice" if one.stops else "warning",
+    )  # fmt: skip
 
 
 _OPERATIONS = ("detach", "copied", "not differentiable")

@@ -11,6 +11,7 @@ from pathlib import PurePath
 import numpy as np
 
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
+from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
 from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.formatting import format_shape, format_value
@@ -121,6 +122,16 @@ class Program:
     def borders(self) -> Mapping[TensorRef, BorderRecord]:
         """Maps a tensor at a version to the border whose output it is."""
         return borders_by_output(self.recording)
+
+    @cached_property
+    def returned(self) -> Sequence[Returned]:
+        """What the Functions' backward returned, in order of time."""
+        return function_returns(self.recording)
+
+    @cached_property
+    def return_places(self) -> Mapping[int, Place | None]:
+        """Maps the node of a Function to the line where its backward returned, the last time."""
+        return {one.step.node: one.place for one in self.returned}
 
     @cached_property
     def trees(self) -> Sequence[tuple[str, ast.Module]]:

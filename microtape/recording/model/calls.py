@@ -63,8 +63,8 @@ class CallRecord(NamedTuple):
     kind: CallKind
     name: str  # "Clip.backward", "clip_gradient"
     node: int | None  # the node of the Function, or the one whose hook or saved tensor it is
-    pass_: int | None  # the pass (its `index`) during which it ran, and the index of that pass's step
-    step: int | None
+    pass_: int | None  # the pass (its `index`) during which it ran
+    step: int | None  # the index of the step of that pass; one too many for a hook on a gradient that `grad()` kept
     outer: int | None  # the call during which it ran, an index into `Recording.calls`
     place: Place | None  # the line of its `def`; None for a function that is not written in Python
     steps: tuple[CallStep, ...]  # with a budget: the first ones and the last ones

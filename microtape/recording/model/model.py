@@ -5,7 +5,8 @@ record is a named tuple, so that thirty thousand of them are made, stored and lo
 other by number: a *node id* is an index into `Recording.nodes`, a *tensor id* an index into `Recording.tensors`.
 
 Read from the bottom: a `Recording` has passes, a `Pass` has steps, a `BackwardStep` has deliveries. The smallest
-records are in `parts`, those of custom Functions and of other functions of the user in `calls`.
+records are in `parts`, those of custom Functions and of other functions of the user in `calls`, those of checked
+derivatives in `checks`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from microtape.recording.model.calls import CallStep as CallStep
 from microtape.recording.model.calls import FunctionRecord as FunctionRecord
 from microtape.recording.model.calls import OutputRecord as OutputRecord
 from microtape.recording.model.calls import Variable as Variable
+from microtape.recording.model.checks import FiniteDifferences as FiniteDifferences
+from microtape.recording.model.checks import JacobianCheck as JacobianCheck
 from microtape.recording.model.parts import ErrorRecord as ErrorRecord
 from microtape.recording.model.parts import Operand as Operand
 from microtape.recording.model.parts import Place as Place
@@ -184,19 +187,6 @@ class Capture(NamedTuple):
     value: Value | None  # None: the tensor is not in the graph, or the pass failed before reaching it
 
 
-class FiniteDifferences(NamedTuple):
-    """One gradient of a node, compared with finite differences of its forward, which is run again at nearby points."""
-
-    pass_: int  # the pass (its `index`) and the node that was evaluated in it
-    node: int
-    output: int  # which of the node's gradients: an index into its edges
-    elements: tuple[int, ...]  # the elements that were checked, counted along the flattened array
-    analytical: Value  # the node's gradient at these elements
-    numerical: Value  # the finite differences
-    agrees: bool
-    problem: str  # why it could not be checked; then `elements` is empty
-
-
 class FreedRecord(NamedTuple):
     """A node whose saved tensors were freed by a pass that was recorded apart from it, and perhaps not kept."""
 
@@ -271,6 +261,7 @@ class Recording:
     freed_by: tuple[FreedRecord, ...] = ()  # what freed nodes, where no step of `passes` says so
     functions: tuple[FunctionRecord, ...] = ()  # the calls of custom Functions that were recorded, in tape order
     calls: tuple[CallRecord, ...] = ()  # the user's functions that ran inside of the engine's, in order of time
+    jacobians: tuple[JacobianCheck, ...] = ()  # of small nodes, if the recorder was asked to check
 
     @property
     def faults(self) -> tuple[str, ...]:

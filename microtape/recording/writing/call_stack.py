@@ -73,7 +73,7 @@ class CallStack:
 
     def begin(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
         """A function of the user's, or of the library's own, is about to be called."""
-        recorder, outer = self.recorder, self.innermost
+        recorder, top, caller = self.recorder, self._running[-1] if self._running else None, self.innermost
         self._running.append(None)
         if isinstance(node, FunctionNode) and kind == "forward" and node not in self._arguments:
             self._arguments[node] = self._as_they_are(node, args)
@@ -90,15 +90,15 @@ class CallStack:
             node=node,
             pass_=current.index if current is not None else None,
             step=len(current.steps) if isinstance(current, OpenPass) else None,
-            outer=outer if outer is not None and outer.tape is recorder.tape else None,
+            outer=top.call if top is not None and top.call.tape is recorder.tape else None,
         )
         if call.outer is not None or kind not in _FORWARD or (node is not None and self._arguments.get(node)):
             recorder.calls.begin(call)
-        if call.outer is not None:
+        if caller is not None and caller is call.outer:
             given = args[1:] if args and isinstance(args[0], Context) else args
-            call.outer.add("call", call.name, user_frame(sys._getframe(1)), given, inner=call.number)
+            caller.add("call", call.name, user_frame(sys._getframe(1)), given, inner=call.number)
             if node is not None:
-                call.outer.inner[node] = call.number
+                caller.inner[node] = call.number
         leaf = args[0] if kind == "post-accumulate hook" else None
         trace = FrameTrace.install(call, recorder.faults)
         self._running[-1] = _Running(call, recorder.calls, trace, node, leaf, _grad_of(leaf))
@@ -125,7 +125,7 @@ class CallStack:
         else:
             frame = last_frame(error) if error is not self._raised or call.left_at is None else None
             call.raised(self.recorder.error_record(error), frame.tb_frame if frame is not None else None)
-        call.objects = []
+        call.forget()
         ended.calls.end(call)
         current = self.recorder.open[-1] if self.recorder.open else None
         if ended.leaf is not None and isinstance(current, OpenPass):
@@ -153,8 +153,8 @@ class CallStack:
         tape, calls = self.recorder.tape, self.recorder.calls
         before, names = self._arguments.pop(node, []), self._names.pop(node, [])
         number = tape.ids.get(node)
-        if number is None and tape.nodes and inner(tape.nodes[-1].node) is node:  # it wrote into a view
-            number = len(tape.nodes) - 1
+        if number is None and before and node.dirty:  # it wrote into a view, which has got a new history since
+            number = next((tape.ids[one.node] for one in reversed(tape.nodes) if inner(one.node) is node), None)
         if number is not None and len(before) == len(args):
             calls.functions.append(function_record(number, node, args, before, raw, names, tape.operand_inside))
             for position, tensor in enumerate(node.to_save):

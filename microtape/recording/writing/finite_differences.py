@@ -1,138 +1,188 @@
 """Checks gradients by finite differences while a program is recorded: each node's forward runs again at nearby points.
 
-Source: the central difference (f(x + h) - f(x - h)) / 2h has a truncation error of order h². The step h is near the
-cube root of the machine precision, where truncation and rounding errors balance. At a kink, such as that of relu at 0,
-every number between the one-sided differences is a subgradient, and agrees.
+The Jacobians of small nodes are checked as well: there, a wrong entry shows even where the gradient that arrived was 0.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
-from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
-from microtape.recording.model.model import FiniteDifferences, Value
-from microtape.tape.grad_mode import GradMode
+from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
+from microtape.recording.writing.jacobians import jacobians
+from microtape.recording.writing.node_again import Backward, FunctionAgain, OperationAgain, operation_backward
+from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
 from microtape.tape.node import Node
-from microtape.tape.operation import Operation, quiet_context
-from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.operation import Operation
+from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import watch
 
-_MOST_ELEMENTS = 64  # of one gradient: each costs two calls of the forward
-_NONE: npt.NDArray[Any] = np.zeros(0)
+_MOST_ELEMENTS = 64  # of one gradient: each costs three calls of the forward
+_MOST_JACOBIANS = 200  # of a segment; then only those of Functions and of wrong gradients, and ten times as many
+_NONE: Array = np.zeros(0)
 
-Check: TypeAlias = Literal["all", "functions"]
-"""Which gradients are checked: those of all nodes, or those of the user's Functions."""
-Arrays = Sequence[npt.NDArray[Any]]
-Forward = Callable[[Arrays], Arrays]
+Check: TypeAlias = Literal["all", "functions"] | tuple[int, int]
+"""Which gradients are checked: of all nodes, of the user's Functions, or of one step, as (pass index, step index)."""
+
+
+class _Call(NamedTuple):
+    """The forward call of a node."""
+
+    again: FunctionAgain | OperationAgain
+    arrays: Arrays
+    results: Arrays
 
 
 class GradientChecker:
     """Remembers the forward call of each node, and checks the gradients when the node is evaluated."""
 
-    def __init__(self, check: Check = "all") -> None:
+    def __init__(self, check: Check = "all", known: GradientChecker | None = None) -> None:
+        """`known` is the checker of the segment before: a node may be evaluated in another segment than recorded."""
         self.check_all = check == "all"
+        self.only = None if isinstance(check, str) else tuple(check)
         self.found: list[FiniteDifferences] = []
-        self._calls: dict[Node, tuple[Forward, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]] = {}
+        self.jacobians: list[JacobianCheck] = []
+        self._calls: WeakKeyDictionary[Node, _Call | str]  # a text says why the forward cannot run again
+        self._calls = WeakKeyDictionary() if known is None else known._calls
+        self._backwards: WeakKeyDictionary[Node, Backward] = WeakKeyDictionary()  # of operations that are running
 
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Note the call of a recorded operation. An in-place one cannot run again: it has overwritten its operand."""
-        wanted = not in_place and (self.check_all or isinstance(node, FunctionNode))
-        forward = _forward_of(node, operands) if wanted else None
-        if forward is None:
+        is_function = isinstance(node, FunctionNode)
+        if not (is_function or self.check_all or self.only):
             return
-        arrays = [np.array(one.array) for one in operands if isinstance(one, TensorState)]
-        results = [np.array(one.array) for one in outputs if isinstance(one, TensorState)]
-        self._calls[node] = forward, arrays, results
+        again: FunctionAgain | OperationAgain
+        if in_place:
+            self._calls[node] = "it has overwritten its operand, so its forward cannot run again"
+            return
+        if isinstance(node, FunctionNode):
+            again = FunctionAgain(node, operands)
+        elif isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
+            again = OperationAgain(node)
+        else:
+            return
+        arrays, results = ([np.array(one.array) for one in several if isinstance(one, TensorState)]
+                           for several in (operands, outputs))  # fmt: skip
+        self._calls[node] = _Call(again, arrays, results)
 
-    def check(
-        self, node: Node, number: int, pass_: int, grad_outputs: Sequence[Value | None], gradients: Sequence[Any]
-    ) -> None:
-        """Check the gradients of a node that has been evaluated, given the gradients that arrived."""
-        call = self._calls.pop(node, None)
-        if call is None or len(call[1]) != len(gradients):
+    def started(self, node: Node) -> None:
+        """Keep what an operation has saved, which may be freed before `check`."""
+        call = self._calls.get(node)
+        if isinstance(node, Operation) and isinstance(call, _Call) and self._may_have_jacobians(call):
+            backward = operation_backward(node, call.arrays)
+            if backward is not None:
+                self._backwards[node] = backward
+
+    def check(self, node: Node, pass_: int, step: BackwardStep) -> None:
+        """Check the gradients of a node that has been evaluated in this step."""
+        if not node.next_nodes or (self.only is not None and self.only != (pass_, step.index)):
             return
-        given = [one for one in grad_outputs if one is None or isinstance(one, np.ndarray)]
-        for output, gradient in enumerate(gradients):
+        call, backward = self._calls.pop(node, None), self._backwards.pop(node, None)
+        if not isinstance(call, _Call):
+            if self.only is not None:
+                self._cannot(pass_, step, 0, call or "its forward cannot run again by itself")
+            return
+        if len(call.arrays) != len(step.grad_inputs):
+            return
+        if all(one.kind != "node post" for one in step.hooks):  # else a hook may have replaced its gradients
+            with _undisturbed():
+                self._check_gradients(node, call, pass_, step)
+        elif self.only is not None:
+            self._cannot(pass_, step, 0, "a hook of the node may have replaced its gradients")
+        if self._may_have_jacobians(call):
+            with _undisturbed():
+                self._check_jacobians(node, call, backward, pass_, step)
+
+    def _check_gradients(self, node: Node, call: _Call, pass_: int, step: BackwardStep) -> None:
+        numbers = [number for _, number in _tensor_outputs(node)]
+        given = [step.grad_outputs[number] for number in numbers if number < len(step.grad_outputs)]
+        for output, gradient in enumerate(step.grad_inputs):
             if not isinstance(gradient, np.ndarray) or gradient.dtype.kind != "f" or not gradient.size:
                 continue
-            with _undisturbed():
-                found = _differences(*call, output, given, gradient)
-            if isinstance(found, str):
-                if isinstance(node, FunctionNode):  # built-in operations are tested elsewhere
-                    self.found.append(FiniteDifferences(pass_, number, output, (), _NONE, _NONE, False, found))
-                continue
-            elements, numerical, agrees = found
-            analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
-            self.found.append(FiniteDifferences(pass_, number, output, elements, analytical, numerical, agrees, ""))
+            found = _differences(call, output, given, gradient)
+            if not isinstance(found, str):
+                elements, numerical, agrees = found
+                analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
+                self.found.append(
+                    FiniteDifferences(pass_, step.node, output, elements, analytical, numerical, agrees, "")
+                )
+            elif isinstance(node, FunctionNode) or self.only is not None:  # other operations are tested elsewhere
+                self._cannot(pass_, step, output, found)
+
+    def _cannot(self, pass_: int, step: BackwardStep, output: int, why: str) -> None:
+        self.found.append(FiniteDifferences(pass_, step.node, output, (), _NONE, _NONE, False, why))
+
+    def _may_have_jacobians(self, call: _Call) -> bool:
+        """Whether there is room for them: most operations are right, so those of many would only take time."""
+        if self.only is not None or isinstance(call.again, FunctionAgain):
+            return len(self.jacobians) < 10 * _MOST_JACOBIANS
+        return len(self.jacobians) < _MOST_JACOBIANS
+
+    def _check_jacobians(
+        self, node: Node, call: _Call, backward: Backward | None, pass_: int, step: BackwardStep
+    ) -> None:
+        """Check the Jacobians, unless the node cannot run again: the check of its gradients has said why."""
+        hidden = node.without_gradient if isinstance(node, FunctionNode) else ()
+        outputs = [(place, number) for place, number in _tensor_outputs(node) if number not in hidden]
+        try:
+            wide = _wide(call)
+            if wide is None:
+                return
+            if isinstance(call.again, FunctionAgain):
+                backward = call.again.backward(call.arrays)
+            if backward is not None:
+                where, needed = (pass_, step.node), [receiver is not None for receiver in node.next_nodes]
+                self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs, needed)
+        except Exception:  # the user's code, at another point than the program's
+            return
 
 
-def _forward_of(node: Node, operands: Sequence[Any]) -> Forward | None:
-    """The node's forward as a function of its operands' arrays, which records nothing."""
-    if isinstance(node, FunctionNode):
-        cls: type[Function] = node.function
-        sets_up_context = cls.setup_context is not Function.setup_context
+def _tensor_outputs(node: Node) -> list[tuple[int, int]]:
+    """The outputs of a node that are tensors: their numbers among these, and among all outputs."""
+    return list(enumerate(i for i in range(node.output_count) if node.output_spec(i)[0] is not None))
 
-        def call(arrays: Arrays) -> Arrays:
-            given = iter(arrays)
-            args = [new_tensor(type(one), np.array(next(given))) if isinstance(one, TensorState) else one
-                    for one in operands]  # fmt: skip
-            again = cls.node_class()
-            again.is_tensor_input, again.needs_input_grad = node.is_tensor_input, node.needs_input_grad
-            with GradMode(False):
-                returned = cls.forward(*args) if sets_up_context else cls.forward(again.ctx, *args)
-            several = returned if isinstance(returned, tuple) else (returned,)
-            return [one.array for one in several if isinstance(one, TensorState)]
 
-        return call
-    if isinstance(node, Operation) and all(isinstance(one, TensorState) for one in operands):
-
-        def compute(arrays: Arrays) -> Arrays:
-            result = quiet_context().run(node.twin().forward, *arrays)  # a copy: some keep a mask on the node
-            return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
-
-        return compute
+def _wide(call: _Call) -> Arrays | None:
+    """The operands in the widest dtype in which the forward gives the same results; None if it never does."""
+    wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in call.arrays]
+    for arrays in (wide, call.arrays):  # the forward may depend on its dtype
+        if _same(call.again.forward(arrays), call.results):
+            return arrays
     return None
 
 
 def _differences(
-    forward: Forward,
-    arrays: list[npt.NDArray[Any]],
-    results: list[npt.NDArray[Any]],
-    which: int,
-    grad_outputs: Sequence[Any],
-    gradient: npt.NDArray[Any],
-) -> tuple[tuple[int, ...], npt.NDArray[Any], bool] | str:
+    call: _Call, which: int, grad_outputs: Sequence[Any], gradient: Array
+) -> tuple[tuple[int, ...], Array, bool] | str:
     """The checked elements, their finite differences, and whether the gradient agrees; or why it cannot be checked."""
     try:
-        wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in arrays]
-        if not _same(forward(wide), results):
-            wide = arrays  # the forward may depend on its dtype
-            if not _same(forward(wide), results):
-                return "its forward gives another result when it is called again"
-        precision = float(np.finfo(wide[which].dtype).eps)
+        arrays = _wide(call)
+        if arrays is None:
+            return "its forward gives another result when it is called again"
         elements = _elements(gradient)
         analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
-        numerical = np.empty(len(elements))
-        for i, element in enumerate(elements):
-            numerical[i] = _derivative(forward, wide, which, element, precision ** (1 / 3), grad_outputs, analytical[i])
+        numerical = np.array([
+            _derivative(call.again.forward, arrays, which, element, grad_outputs, expected)
+            for element, expected in zip(elements, analytical, strict=True)
+        ])  # fmt: skip
     except Exception as error:
         return f"its forward raised {type(error).__name__} when it was called again: {error}"
     known = np.isfinite(numerical)
     if not known.any():
         return "its forward gives no finite numbers nearby"
     elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
-    return elements, numerical, _agree(analytical[known], numerical, precision, float(np.finfo(gradient.dtype).eps))
+    agrees = close(analytical[known], numerical, precision(arrays[which]), precision(gradient)).all()
+    return elements, numerical, bool(agrees)
 
 
-def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
+def _elements(gradient: Array) -> tuple[int, ...]:
     """The elements to check: all of them, or MOST_ELEMENTS spread over the array, the largest among them."""
     if gradient.size <= _MOST_ELEMENTS:
         return tuple(range(gradient.size))
@@ -141,43 +191,18 @@ def _elements(gradient: npt.NDArray[Any]) -> tuple[int, ...]:
 
 
 def _derivative(
-    forward: Forward,
-    arrays: list[npt.NDArray[Any]],
-    which: int,
-    element: int,
-    step: float,
-    grad_outputs: Sequence[Any],
-    expected: float,
+    forward: Forward, arrays: Arrays, which: int, element: int, grad_outputs: Sequence[Any], expected: float
 ) -> float:
-    """The derivative of Σ grad_outputs · outputs by one element of one operand, as a central difference.
-
-    At a kink it is the number nearest to `expected` between the one-sided differences.
-    """
-    sides = []
-    at = float(arrays[which].reshape(-1)[element])
-    h = step * max(1.0, abs(at))
-    for moved in (at + h, at, at - h):
-        changed = list(arrays)
-        changed[which] = np.array(arrays[which], order="C")  # so that reshape(-1) is a view
-        changed[which].reshape(-1)[element] = moved
-        exact = float(changed[which].reshape(-1)[element])
-        sides.append((exact, [one.astype(np.float64) for one in forward(changed)]))
-    (right, after), (middle, here), (left, before) = sides
+    """The derivative of Σ grad_outputs · outputs by one element of one operand; see `Moved.quotients`."""
+    near = moved(forward, arrays, which, element)
+    after, here, before = near.outputs
     with np.errstate(all="ignore"):
         rise, fall = (
-            float(sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, one, other, strict=False) if g is not None))
+            sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, one, other, strict=False) if g is not None)
             for one, other in ((after, here), (here, before))
         )
-        central = (rise + fall) / (right - left)
-        low, high = sorted((rise / (right - middle), fall / (middle - left)))
     weight = max((float(np.abs(g).max(initial=0)) for g in grad_outputs if g is not None), default=0.0)
-    if (
-        max(abs(rise), abs(fall)) < h**0.5 * weight
-        and high - low > 1e-3 * max(abs(low), abs(high))
-        and low <= expected <= high
-    ):
-        return expected  # a kink; a jump changes the sum by more
-    return central
+    return float(near.quotients(rise, fall, expected, weight))
 
 
 def _same(found: Arrays, expected: Arrays) -> bool:
@@ -186,13 +211,6 @@ def _same(found: Arrays, expected: Arrays) -> bool:
         a.shape == b.shape and np.allclose(a, b, rtol=1e-3, atol=1e-6, equal_nan=True)
         for a, b in zip(found, expected, strict=True)
     )
-
-
-def _agree(analytical: Any, numerical: Any, precision: float, of_gradient: float) -> bool:
-    """Whether both agree as far as they can: differences lose a third of the digits, sums lose many, too."""
-    scale = max(np.abs(np.nan_to_num(numerical)).max(), np.abs(np.nan_to_num(analytical)).max(), 1e-3)
-    tolerance = 50 * precision ** (2 / 3) + max(of_gradient**0.5, 1e-6)
-    return bool(np.allclose(analytical, numerical, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from microtape.recording.model.model import (
     FiniteDifferences,
     FreedRecord,
     FunctionRecord,
+    JacobianCheck,
     NodeRecord,
     Pass,
     Recording,
@@ -50,10 +51,11 @@ def joined(
     for segment, crossed in zip(segments, borders, strict=True):
         nodes, tensors = tape_records(segment.tape, first)
         passes = sorted([*segment.passes, *(unfinished if segment is segments[-1] else ())], key=lambda one: one.index)
-        checks = segment.checker.found if segment.checker is not None else ()
+        checker = segment.checker
+        checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())
         updates = segment.updates.records(segment.tape.number_of, sources, count)
         functions, calls = segment.calls.functions, segment.calls.records()
-        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, updates, functions, calls))
+        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, jacobians, updates, functions, calls))
     whole = _Joined(freed)
     if len(parts) == 1:
         whole.take(parts[0])
@@ -71,6 +73,7 @@ class _Part(NamedTuple):
     passes: Sequence[Pass]
     borders: Sequence[BorderRecord]
     checks: Sequence[FiniteDifferences]
+    jacobians: Sequence[JacobianCheck]
     updates: Sequence[UpdateRecord]
     functions: Sequence[FunctionRecord]
     calls: Sequence[CallRecord]
@@ -87,6 +90,7 @@ class _Joined:
         self._scopes: list[ScopeRecord] = []
         self._borders: list[BorderRecord] = []
         self._checks: list[FiniteDifferences] = []
+        self._jacobians: list[JacobianCheck] = []
         self._updates: list[UpdateRecord] = []
         self._functions: list[FunctionRecord] = []
         self._calls: list[CallRecord] = []
@@ -105,7 +109,7 @@ class _Joined:
             title="", sources={}, nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=tuple(self._passes),
             scopes=tuple(self._scopes), borders=tuple(self._borders), checks=tuple(self._checks),
             updates=tuple(self._updates), freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()),
-            functions=tuple(self._functions), calls=tuple(self._calls),
+            functions=tuple(self._functions), calls=tuple(self._calls), jacobians=tuple(self._jacobians),
         )  # fmt: skip
 
     def take(self, part: _Part) -> None:
@@ -113,6 +117,7 @@ class _Joined:
         self._nodes, self._tensors, self._passes = list(part.nodes), list(part.tensors), list(part.passes)
         self._scopes, self._borders, self._checks = list(part.tape.scopes), list(part.borders), list(part.checks)
         self._updates, self._functions, self._calls = list(part.updates), list(part.functions), list(part.calls)
+        self._jacobians = list(part.jacobians)
         self._note_freed(part, range(len(part.nodes)))
 
     def _note_freed(self, part: _Part, nodes: Sequence[int], known_nodes: int = 0) -> None:
@@ -146,6 +151,7 @@ class _Joined:
         self._functions += [new.function(one) for one in part.functions if nodes[one.node] >= known_nodes]
         self._calls += map(new.call, part.calls)
         self._checks += [one._replace(node=nodes[one.node]) for one in part.checks]
+        self._jacobians += [one._replace(node=nodes[one.node]) for one in part.jacobians]
         self._updates += [one._replace(tensor=numbers[one.tensor]) for one in part.updates]
         self._note_freed(part, nodes, known_nodes)
 

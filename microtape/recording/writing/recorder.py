@@ -97,7 +97,8 @@ class Recorder(Watcher):
 
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
-        checker = GradientChecker(self.check) if self.check is not None else None
+        known = self.segments[-1].checker if self.segments else None
+        checker = GradientChecker(self.check, known) if self.check is not None else None
         updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
         self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates, Calls()))
         self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
@@ -203,6 +204,9 @@ class Recorder(Watcher):
         """See Watcher."""
         if (current := self._current(task)) is not None:
             current.start(node, gradient)
+            if self.checker is not None:
+                with self.faults.noting(f"the check of the gradients of %{current.node}"):
+                    self.checker.started(node)
 
     @shielded
     def delivered(self, task: GraphTask, node: Node, output: int, term: Any, total: Any) -> None:
@@ -226,9 +230,8 @@ class Recorder(Watcher):
         current.end(gradients, freed, None)
         if self.checker is not None:
             step = current.steps[-1]
-            if all(one.kind != "node post" for one in step.hooks):  # else a hook may have replaced its gradients
-                with self.faults.noting(f"the check of the gradients of %{step.node}"):
-                    self.checker.check(node, step.node, current.index, step.grad_outputs, step.grad_inputs)
+            with self.faults.noting(f"the check of the gradients of %{step.node}"):
+                self.checker.check(node, current.index, step)
 
     @shielded
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:

@@ -20,6 +20,7 @@ class Sources:
         self._files: dict[str, str] = {}  # name in the recording -> Python's file name
         self._names: dict[str, str] = {}  # Python's file name -> name in the recording
         self._places: dict[tuple[int, int], tuple[CallSite, Place]] = {}
+        self._definitions: dict[CodeType, Place] = {}
         self._positions: dict[int, Positions] = {}  # id of a code object -> the positions of its instructions
 
     def place(self, site: CallSite) -> Place:
@@ -36,10 +37,13 @@ class Sources:
         return known[1]
 
     def definition(self, code: CodeType) -> Place:
-        """The line of a function's `def`, or of its `lambda`."""
-        place = self.place(CallSite(code, 0))
-        line = definition_line(source_of(code.co_filename), code.co_firstlineno)
-        return place._replace(line=line, end_line=line, column=0, end_column=0)
+        """The line of a function's `def`, or of its `lambda`, cached."""
+        known = self._definitions.get(code)
+        if known is None:
+            line = definition_line(_lines_of(code.co_filename), code.co_firstlineno)
+            place = self.place(CallSite(code, 0))
+            known = self._definitions[code] = place._replace(line=line, end_line=line, column=0, end_column=0)
+        return known
 
     def texts(self) -> dict[str, str]:
         """The text of each file that can be read."""
@@ -84,7 +88,11 @@ def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]
 
 def source_of(file: str) -> str:
     """The text of a source file; empty if it cannot be read."""
+    return "".join(_lines_of(file))
+
+
+def _lines_of(file: str) -> list[str]:
     try:
-        return "".join(linecache.getlines(file))
+        return linecache.getlines(file)
     except (ValueError, RecursionError):  # a name that no file can have, which `compile` accepts
-        return ""
+        return []

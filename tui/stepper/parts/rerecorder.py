@@ -76,7 +76,7 @@ class Rerecorder(Part[Stepper]):
         if not command:
             self.say(f"Set $EDITOR to your editor, or open this file in it: {home(path)}")
             return
-        before = _text(path)
+        before = text_of(path)
         try:
             with self.stepper.app.suspend():
                 problem = run_in_terminal(command)
@@ -87,16 +87,16 @@ class Rerecorder(Part[Stepper]):
         if problem:
             self.say(problem, severity="warning")
         elif self._origin.is_recording:
-            if _text(path) != before:
+            if text_of(path) != before:
                 self.say(
                     "Saved. You opened a recording file, which stays unchanged until you record the program again."
                 )
-        elif _text(path) != self._known(place.file):
+        elif text_of(path) != self._known(place.file):
             self._record()
 
     def _known(self, file: str) -> str:
         """The text of a program's file at the last attempt to record it, else as it was recorded."""
-        return self._tried.get(file, _normalized(self.cursor.recording.sources.get(file, "")))
+        return self._tried.get(file, normalized(self.cursor.recording.sources.get(file, "")))
 
     # Watching
 
@@ -106,7 +106,7 @@ class Rerecorder(Part[Stepper]):
             return
         for file in self.cursor.recording.sources:
             path = self._origin.source(file)
-            text = _text(path) if path.is_file() else None  # an editor may be replacing the file just now
+            text = text_of(path) if path.is_file() else None  # an editor may be replacing the file just now
             if text is not None and text != self._known(file):
                 self._record()
                 return
@@ -117,7 +117,7 @@ class Rerecorder(Part[Stepper]):
         if self._origin is None or self._is_recording:
             return
         self._is_recording = True
-        files = {file: _text(self._origin.source(file)) for file in self.cursor.recording.sources}
+        files = {file: text_of(self._origin.source(file)) for file in self.cursor.recording.sources}
         self._tried = {file: text for file, text in files.items() if text is not None}
         self._since = monotonic()
         self._later_passes.leave()
@@ -178,15 +178,15 @@ def _recording(run: ProgramRun) -> Recording | str:
     return run.first
 
 
-def _text(path: Path) -> str | None:
+def text_of(path: Path) -> str | None:
     """The text of a file; None if it cannot be read."""
     try:
-        return _normalized(path.read_text(encoding="utf-8-sig"))
+        return normalized(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return None
 
 
-def _normalized(text: str) -> str:
+def normalized(text: str) -> str:
     r"""The text with `\n` between its lines and none at its end, so that only other differences count as changes."""
     return "\n".join(text.splitlines())
 

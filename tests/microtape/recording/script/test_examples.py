@@ -13,7 +13,8 @@ import pytest
 
 import microtape
 from microtape.recording.file.tape_file import load
-from microtape.recording.model.model import Recording
+from microtape.recording.model.calls import CallKind, CallRecord, FunctionRecord
+from microtape.recording.model.model import BackwardStep, Recording
 from microtape.recording.script.run import record_script
 
 FOLDER = Path(microtape.__file__).parent / "examples"
@@ -33,8 +34,9 @@ def tensor_values(recording: Recording, name: str) -> list[Any]:
 
 
 def test_there_are_the_ones_that_the_documentation_promises() -> None:
-    promised = {"diamond", "mlp", "rnn", "in_place_function", "non_differentiable_output", "gradient_penalty"}
-    assert promised | {"example", "linear", "mul_constant", "in_place_error", "nan_gradient"} == set(EXAMPLES)
+    promised = {"diamond", "mlp", "rnn", "gradient_penalty", "in_place_error", "nan_gradient"}
+    functions = {"linear", "mul_constant", "several_outputs", "dirty", "returned_view", "wrong_function"}
+    assert promised | functions | {"example", "clip_hooks", "checkpointed"} == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -51,7 +53,8 @@ def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
 def test_an_example_is_recorded(name: str, tmp_path: Path) -> None:
     recording = recorded(name, tmp_path)
     assert [one.error and one.error.type for one in recording.passes][-1] == FAILING.get(name)
-    assert all(tensor.name for tensor in recording.tensors if tensor.is_leaf and tensor.requires_grad)
+    leaves = [one for one in recording.tensors if one.is_leaf and one.requires_grad]
+    assert all(one.name for one in leaves if one.base is None)  # in a Function's forward, a view of a leaf is one, too
     assert list(recording.sources) == [f"{name}.py"]
 
 
@@ -81,18 +84,64 @@ def test_the_penalty_walks_back_through_what_the_first_pass_recorded(tmp_path: P
     assert made & {step.node for step in second.steps}
 
 
-def test_the_in_place_function_writes_a_new_version(tmp_path: Path) -> None:
-    recording = recorded("in_place_function", tmp_path)
-    before, *_, after = tensor_values(recording, "values")
-    np.testing.assert_allclose(after, np.exp(before), rtol=1e-6)
+def contract(recording: Recording) -> FunctionRecord:
+    """What the only Function of a program promised."""
+    (function,) = recording.functions
+    return function
 
 
-def test_nothing_comes_back_through_the_sign(tmp_path: Path) -> None:
-    recording = recorded("non_differentiable_output", tmp_path)
-    (step,) = [step for _, step in recording.steps() if recording.nodes[step.node].name == "MagnitudeAndSignBackward"]
-    through_magnitude, through_sign = step.grad_outputs
-    assert np.any(through_magnitude)
-    assert through_sign.tolist() == [0, 0, 0]
+def step_of(recording: Recording, name: str) -> BackwardStep:
+    """The only step of the nodes of that name."""
+    (step,) = [step for _, step in recording.steps() if recording.nodes[step.node].name == name]
+    return step
+
+
+def calls(recording: Recording, kind: CallKind) -> list[CallRecord]:
+    """The calls of that kind, in order."""
+    return [call for call in recording.calls if call.kind == kind]
+
+
+def test_nothing_comes_back_through_the_mask(tmp_path: Path) -> None:
+    recording = recorded("several_outputs", tmp_path)
+    assert [(output.name, output.role, output.reason) for output in contract(recording).outputs] == [
+        ("", "differentiable", ""),
+        ("inside", "non-differentiable", "mark_non_differentiable"),
+    ]
+    through_clipped, through_inside = step_of(recording, "ClipBackward").grad_outputs
+    assert np.any(through_clipped)
+    assert through_inside.tolist() == [0, 0, 0, 0]
+
+
+def test_the_dirty_tensor_has_a_new_version_and_new_numbers(tmp_path: Path) -> None:
+    recording = recorded("dirty", tmp_path)
+    (output,) = contract(recording).outputs
+    assert (output.role, output.argument) == ("dirty", 0)
+    first, *_, last = tensor_values(recording, "hidden")
+    np.testing.assert_allclose(last, np.where(first > 0, 1, 0.1) * first, rtol=1e-6)
+
+
+def test_the_crop_is_a_view_of_the_image(tmp_path: Path) -> None:
+    recording = recorded("returned_view", tmp_path)
+    (output,) = contract(recording).outputs
+    assert (output.role, output.argument) == ("view", 0)
+
+
+def test_finite_differences_contradict_the_wrong_function_alone(tmp_path: Path) -> None:
+    recording = recorded("wrong_function", tmp_path, check="functions")
+    assert {recording.nodes[one.node].name for one in recording.checks if not one.agrees} == {"SoftmaxBackward"}
+
+
+def test_the_hooks_clip_on_the_way_and_at_the_end(tmp_path: Path) -> None:
+    recording = recorded("clip_hooks", tmp_path)
+    assert [call.name for call in calls(recording, "tensor hook")] == ["clip_value"] * 3
+    assert [call.name for call in calls(recording, "post-accumulate hook")] == ["clip_norm"]
+    (grad,) = [step.grad_after for _, step in recording.steps() if step.grad_after is not None]
+    np.testing.assert_allclose(np.sqrt((grad**2).sum()), 1, rtol=1e-6)
+
+
+def test_the_checkpoint_computes_its_block_again(tmp_path: Path) -> None:
+    (again,) = calls(recorded("checkpointed", tmp_path), "recomputation")
+    assert [step.op for step in again.steps if step.kind == "operation"] == ["matmul", "tanh", "matmul"]
 
 
 def test_the_nan_comes_from_the_root_of_zero(tmp_path: Path) -> None:

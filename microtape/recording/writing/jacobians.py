@@ -1,0 +1,69 @@
+"""The Jacobians of a small node, computed from its backward and from differences of its forward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from microtape.recording.model.model import JacobianCheck
+from microtape.recording.writing.node_again import Backward
+from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
+
+LONGEST = 16  # elements of an output or an operand: each element of an operand costs three calls of the forward
+
+
+def jacobians(
+    where: tuple[int, int],
+    forward: Forward,
+    backward: Backward,
+    arrays: Arrays,
+    wide: Arrays,
+    outputs: Sequence[tuple[int, int]],
+    needed: Sequence[bool],
+) -> Iterator[JacobianCheck]:
+    """The Jacobian of each small output by each small operand.
+
+    Args:
+        where: the pass and the node, as `JacobianCheck` gives them.
+        forward: the node's forward.
+        backward: the node's backward, run at `arrays`.
+        arrays: the operands.
+        wide: the operands in the dtypes for the differences.
+        outputs: the differentiable outputs: their numbers among the results of `forward`, and among all outputs.
+        needed: for each operand, whether its gradient is needed. Where backward then returns None, it counts as 0.
+    """
+    results = forward(arrays)
+    for place, output in outputs:
+        result = results[place]
+        if not 0 < result.size <= LONGEST or result.dtype.kind != "f":
+            continue
+        rows = [backward(output, one_hot) for one_hot in _one_hots(result)]
+        for operand, array in enumerate(arrays):
+            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or not needed[operand]:
+                continue
+            gradients = [np.zeros(array.shape) if row[operand] is None else row[operand] for row in rows]
+            analytical = np.array([one.reshape(-1) for one in gradients], np.float64)
+            numerical = np.empty_like(analytical)
+            for element in range(array.size):
+                near = moved(forward, wide, operand, element)
+                after, here, before = (one[place].reshape(-1) for one in near.outputs)
+                numerical[:, element] = near.quotients(after - here, here - before, analytical[:, element])
+            if np.isfinite(numerical).all():
+                agrees = close(analytical, numerical, precision(wide[operand]), precision(array))
+                wrong = _worst_first(analytical, numerical, agrees)
+                yield JacobianCheck(*where, operand, output, analytical, numerical, wrong)
+
+
+def _one_hots(result: Array) -> Iterator[Array]:
+    """Gradients of an output that are 1 at one element, and 0 elsewhere."""
+    for element in range(result.size):
+        one_hot = np.zeros_like(result, order="C")
+        one_hot.reshape(-1)[element] = 1
+        yield one_hot
+
+
+def _worst_first(analytical: Array, numerical: Array, agrees: Array) -> tuple[int, ...]:
+    apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf).reshape(-1)
+    wrong = np.flatnonzero(~agrees.reshape(-1))
+    return tuple(wrong[np.argsort(-apart[wrong], kind="stable")].tolist())

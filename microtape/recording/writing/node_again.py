@@ -1,0 +1,104 @@
+"""A node's forward and backward, to be run again on other arrays: nothing is recorded, and the graph stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from microtape.functions.function import Function
+from microtape.functions.function_node import FunctionNode
+from microtape.recording.writing.quotients import Array, Arrays
+from microtape.tape.fitting import fit_gradient
+from microtape.tape.grad_mode import GradMode
+from microtape.tape.node import Node
+from microtape.tape.operation import Operation, quiet_context
+from microtape.tape.packed_tensor import PackedTensor
+from microtape.tape.tensor_state import TensorState, edge_of, new_tensor
+
+Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
+"""The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
+
+
+class FunctionAgain:
+    """The call of a custom Function."""
+
+    def __init__(self, node: FunctionNode, operands: Sequence[Any]) -> None:
+        """Keep neither the node nor a tensor: both refer to the graph."""
+        self.cls: type[Function] = node.function
+        self.needs_input_grad, self.is_tensor_input = node.needs_input_grad, node.is_tensor_input
+        self.kinds = [type(one) if isinstance(one, TensorState) else None for one in operands]
+        self.constants = [None if isinstance(one, TensorState) else one for one in operands]
+
+    def forward(self, arrays: Arrays) -> Arrays:
+        """Its outputs that are tensors."""
+        again = self.cls.node_class()
+        again.is_tensor_input, again.needs_input_grad = self.is_tensor_input, self.needs_input_grad
+        sets_up_context = self.cls.setup_context is not Function.setup_context
+        arguments = self._arguments(arrays)
+        with GradMode(False):
+            returned = self.cls.forward(*arguments) if sets_up_context else self.cls.forward(again.ctx, *arguments)
+        several = returned if isinstance(returned, tuple) else (returned,)
+        return [one.array for one in several if isinstance(one, TensorState)]
+
+    def backward(self, arrays: Arrays) -> Backward:
+        """Its backward, after a forward on these arrays."""
+        with GradMode(True):
+            arguments = self._arguments(arrays)
+            for argument, needs_gradient in zip(arguments, self.needs_input_grad, strict=True):
+                if needs_gradient:
+                    argument.requires_grad_()
+            returned = self.cls.apply(*arguments)
+        several = returned if isinstance(returned, tuple) else (returned,)
+        nodes = [edge_of(one)[0] for one in several if isinstance(one, TensorState)]
+        node = next(one for one in nodes if isinstance(one, FunctionNode))
+
+        def run(output: int, gradient: Array) -> Sequence[Any]:
+            gradients = [gradient if i == output else None for i in range(node.output_count)]
+            with GradMode(False):
+                return fitted(node, node.apply(node.materialized(gradients, False), False), arrays)
+
+        return run
+
+    def _arguments(self, arrays: Arrays) -> list[Any]:
+        given = iter(arrays)
+        return [
+            constant if kind is None else new_tensor(kind, np.array(next(given)))
+            for kind, constant in zip(self.kinds, self.constants, strict=True)
+        ]
+
+
+class OperationAgain:
+    """The call of a built-in operation."""
+
+    def __init__(self, node: Operation) -> None:
+        self.node = node.twin()
+        self.node.saved, self.node.next_nodes = (), ()  # they refer to the graph
+
+    def forward(self, arrays: Arrays) -> Arrays:
+        """Its outputs."""
+        result = quiet_context().run(self.node.twin().forward, *arrays)  # a copy: some keep a mask on the node
+        return [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
+
+
+def operation_backward(node: Operation, arrays: Arrays) -> Backward | None:
+    """The backward of an operation, on the tensors that it has saved; None if hooks would have to unpack them."""
+    if any(type(one) is PackedTensor for one in node.saved or ()):
+        return None
+    twin = node.twin()  # keeps what it saved when `node` is freed
+
+    def run(output: int, gradient: Array) -> Sequence[Any]:
+        several = [gradient if i == output else None for i in range(twin.output_count)]
+        with GradMode(False):
+            return fitted(twin, twin.apply(several if twin.multi_output else gradient, False), arrays)
+
+    return run
+
+
+def fitted(node: Node, gradients: Sequence[Any], arrays: Arrays) -> Sequence[Any]:
+    """A node's gradients in the shapes and dtypes of its operands, as the engine delivers them."""
+    return [
+        None if one is None else np.asarray(fit_gradient(node, i, one, array.shape, array.dtype))
+        for i, (one, array) in enumerate(zip(gradients, arrays, strict=True))
+    ]

@@ -125,8 +125,9 @@ class TestInsideOfAFunction:
 
     @pytest.mark.parametrize(
         ("after", "answer", "message"),
-        [(1, "inside Scale.backward tripled", "for tripled inside Scale.backward: there are .*grad_z, doubled, return 1"),
-         (1, "inside Scale.backward return", "for return inside"), (2, "inside halve return", "not called after step 2"),
+        [(1, "inside Scale.backward tripled", "for tripled inside Scale.backward: there are .*grad_z, doubled, ret"),
+         (1, "inside Scale.backward return", "for return inside"),
+         (2, "inside halve return", "inside halve, and it is not called after step 2"),
          (0, "inside Scale.forward x", "inside Scale.forward, and it is not called after step 0")],
     )  # fmt: skip
     def test_what_is_not_there_is_the_lessons_fault(self, scaled, after, answer, message):

@@ -30,7 +30,7 @@ from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOpe
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad_function import function_tangents
-from microtape.transforms.forward_ad_operation import apart, before_writing, tangents_of_outputs
+from microtape.transforms.forward_ad_operation import apart, before_overwriting, before_writing, tangents_of_outputs
 from microtape.transforms.saved_hooks import saving_node
 
 
@@ -117,12 +117,14 @@ class _Follower(Watcher):
             before, written = operands[0], self.local.written
             tangents[0], outputs = tangent_of(written), [written]
             operands = before_writing(node, operands, written)
-            if tangents[0] is not None and node.saved and current.level is not None:
+            if tangents[0] is not None and current.level is not None:
                 with without_tangents():
-                    copy: Tensor = tangents[0].clone()  # type: ignore[attr-defined]
-                set_tangent(before, copy)
-                places = [i for i, operand in enumerate(operands) if operand is before]
-                current.level.of_overwritten[node] = copy, places
+                    tangents = before_overwriting(tangents)
+                if node.saved:
+                    old: Any = tangents[0]
+                    set_tangent(before, old)
+                    places = [i for i, operand in enumerate(operands) if operand is before]
+                    current.level.of_overwritten[node] = old, places
         if all(tangent is None for tangent in tangents):
             return
         with without_tangents():
@@ -198,6 +200,8 @@ class dual_level:  # noqa: N801 - torch's name
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of `tensor` with this tangent, of the same shape, which is copied only if its strides are others.
 
+    In inference mode the view has no tangent.
+
     Raises ValueError if either has a dtype other than floating point or complex; RuntimeError outside of a level, if
     the shapes differ, and if either already has a tangent.
     """
@@ -223,7 +227,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual: Tensor = tensor.view_as(tensor)
-    set_own_tangent(dual, _laid_out_as(tensor, tangent))
+    set_own_tangent(dual, None if current_mode.inference else _laid_out_as(tensor, tangent))
     return dual
 
 

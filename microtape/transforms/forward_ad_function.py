@@ -60,13 +60,23 @@ def function_tangents(
             continue
         is_dirty = any(one is result for one in node.dirty)
         if tangent is not None:
-            _check_alias(node, args, given, versions, result, tangent)
+            source = _source(args, result, output, is_dirty)
+            gives_tangent = source is not None and tangents[source] is None  # to an argument that had none
+            if not gives_tangent:
+                _check_alias(node, args, given, versions, result, tangent)
             check_size(output, tangent)
-            (write_tangent if is_dirty else set_tangent)(output, tangent)
+            (write_tangent if is_dirty or gives_tangent else set_tangent)(output, tangent)
         elif is_dirty:
             raise RuntimeError(NOT_IN_PLACE)
         else:
             set_tangent(output, None)  # NB: torch fails in an internal check
+
+
+def _source(args: Sequence[Any], result: TensorState, output: Any, is_dirty: bool) -> int | None:
+    """The index of the argument that forward wrote to and returned as `result`, or of which `output` is a view."""
+    if is_dirty:
+        return next((i for i, one in enumerate(args) if one is result), None)
+    return next((i for i, one in enumerate(args) if is_view(output) and _shares_memory(one, result)), None)
 
 
 def _gets_zeros(node: Any, argument: Any) -> bool:

@@ -47,6 +47,15 @@ def before_writing(node: Node, operands: Sequence[Any], written: TensorState) ->
     return found
 
 
+def before_overwriting(tangents: Sequence[Any]) -> list[Any]:
+    """The tangents, those copied that share memory with the first, which the operation overwrites.
+
+    The new tangent can then be differentiated. NB: torch copies the first alone, and not for every operation.
+    """
+    written = tangents[0].array
+    return [one.clone() if one is not None and np.may_share_memory(one.array, written) else one for one in tangents]
+
+
 def apart(tangent: Any, tangents: Sequence[Any]) -> Any:
     """The tangent, copied if it shares memory with one of `tangents`: a write to either must not change the other."""
     given = [one.array for one in tangents if one is not None]

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 from tests.parity import programs, rows
-from tests.parity.random.compare import LENIENT
+from tests.parity.random.known import LENIENT
 from tests.parity_ops import table, test_dtypes
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"

@@ -41,8 +41,8 @@ CONNECTORS = {
     DOWN | LEFT | RIGHT: "┬",
     UP | DOWN | LEFT | RIGHT: "┼",
 }
-GLYPHS = {"operation": "●", "leaf": "○", "overflow": "┊"}
-TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○┊", "|-''..+++++*o:")
+GLYPHS = {"operation": "●", "leaf": "○", "end": "×", "overflow": "┊"}
+TO_ASCII = str.maketrans("│─╯╰╮╭┤├┴┬┼●○×┊", "|-''..+++++*ox:")
 
 
 class RowLanes(NamedTuple):
@@ -52,10 +52,10 @@ class RowLanes(NamedTuple):
     ends: tuple[int, ...]  # lanes of operands that are used here for the last time
     taps: tuple[int, ...]  # lanes of operands that are used again further down
     starts: tuple[int, ...]  # lanes of further outputs
-    is_leaf: bool
+    glyph: str  # a key of GLYPHS
 
 
-NO_NODE = RowLanes(-1, (), (), (), False)
+NO_NODE = RowLanes(-1, (), (), (), "operation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +70,18 @@ class Uses:
     value: npt.NDArray[np.int64]  # a number for the node's output, ascending with node and output
 
     @classmethod
-    def of(cls, nodes: Sequence[NodeRecord], tape: Iterable[int]) -> Uses:
-        """The uses by the nodes with these ids, in tape order."""
+    def of(
+        cls, nodes: Sequence[NodeRecord], tape: Iterable[int], ends: Sequence[Iterable[tuple[int, int]]] = ()
+    ) -> Uses:
+        """The uses by the nodes with these ids, in tape order.
+
+        `ends` are paths that end beside the tape, each with the nodes and outputs that it comes from. Its end counts
+        as a user, numbered after all nodes.
+        """
         found = [(user, node, output) for user in tape for node, output in nodes[user].edges
                  if node is not None and nodes[node].kind != "accumulate"]  # fmt: skip
+        found += [(user, node, output) for user, values in enumerate(ends, len(nodes)) for node, output in values
+                  if nodes[node].kind != "accumulate"]  # fmt: skip
         user, node, output = np.array(found, np.int64).reshape(-1, 3).T
         return cls(user, node, node * (output.max(initial=0) + 1) + output)
 
@@ -120,7 +128,7 @@ class Lanes:
         if overflow:
             text[-1] = GLYPHS["overflow"]
         if own >= 0:
-            text[2 * own] = GLYPHS["leaf" if here.is_leaf else "operation"]
+            text[2 * own] = GLYPHS[here.glyph]
         drawn = "".join(text)
         return drawn.translate(TO_ASCII) if ascii else drawn, max(2 * own, 0)
 
@@ -185,8 +193,10 @@ class _Allocation:
             self._hold(outputs[0], own, row)
         else:
             heappush(self.free, own)
-        is_leaf = self.nodes[self.order[row][-1]].kind == "accumulate"
-        found = RowLanes(own, tuple(ends), tuple(taps), tuple(starts), is_leaf)
+        last = self.order[row][-1]
+        is_leaf = last < len(self.nodes) and self.nodes[last].kind == "accumulate"
+        glyph = "end" if last >= len(self.nodes) else "leaf" if is_leaf else "operation"
+        found = RowLanes(own, tuple(ends), tuple(taps), tuple(starts), glyph)
         return self.alike.setdefault(found, found)
 
     def _find_uses(self, uses: Uses) -> None:
@@ -196,7 +206,9 @@ class _Allocation:
         by numpy, without a loop.
         """
         tape = np.fromiter(chain.from_iterable(self.order), np.int64)
-        place = np.full(len(self.nodes), len(tape))  # the position of a node in the rows from top to bottom
+        place = np.full(
+            max(len(self.nodes), tape.max(initial=-1) + 1), len(tape)
+        )  # the position of a node in the rows from top to bottom
         place[tape] = np.arange(len(tape))
         row_at = np.append(np.repeat(np.arange(len(self.order)), [len(nodes) for nodes in self.order]), -1)
         user_row, made_row = row_at[place[uses.user]], row_at[place[uses.node]]

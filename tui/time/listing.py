@@ -7,7 +7,6 @@ are one row, and all after it another, so a loop of five thousand repetitions ta
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from microtape.recording.model.model import BorderRecord
-from tui.time.lanes import Lanes
+from tui.time.event_rows import EndRow, EventRow, event_rows
+from tui.time.lanes import Lanes, Uses
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 from viz.planning.folds import STRATEGIES, Fold, Item, folded, operations
@@ -63,14 +63,7 @@ class RunRow:
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CutRow:
-    """The row of a border that cuts a leaf off, between the operations where it happened."""
-
-    border: BorderRecord
-
-
-Entry: TypeAlias = int | RunRow | CutRow
+Entry: TypeAlias = int | RunRow | EventRow
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +84,7 @@ class Listing:
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The nodes that each row represents; none for the heading row of an open run."""
         return tuple(
-            (one,) if isinstance(one, int) else () if isinstance(one, CutRow) or one.is_open else one.nodes
+            (one,) if isinstance(one, int) else one.nodes if isinstance(one, RunRow) and not one.is_open else ()
             for one in self.entries
         )
 
@@ -109,24 +102,27 @@ class Listing:
 
     @cached_property
     def lanes(self) -> Lanes:
-        """The lanes beside the rows."""
-        if self.entries is self.timeline.rows:
-            return self.timeline.lanes
-        return Lanes.of(self.timeline.recording.nodes, self.groups, self.timeline.uses)
+        """The lanes beside the rows. A path that no gradient takes has a lane up to its end."""
+        timeline, nodes = self.timeline, self.timeline.recording.nodes
+        if self.entries is timeline.rows:
+            return timeline.lanes
+        ends = [(row, one.comes_from(timeline)) for row, one in enumerate(self.entries) if isinstance(one, EndRow)]
+        if not ends:
+            return Lanes.of(nodes, self.groups, timeline.uses)
+        groups = list(self.groups)
+        for number, (row, _) in enumerate(ends, len(nodes)):
+            groups[row] = (number,)
+        uses = Uses.of(nodes, timeline.rows, [values for _, values in ends])
+        return Lanes.of(nodes, groups, uses)
 
     @classmethod
-    def of(cls, timeline: Timeline) -> Listing:
-        """Every node."""
-        return cls(timeline, timeline.rows)
-
-    @classmethod
-    def with_cuts(cls, timeline: Timeline, cuts: Sequence[BorderRecord]) -> Listing:
-        """Every node, and where these borders are."""
-        at: dict[int, list[CutRow]] = {}
-        for border in cuts:
-            at.setdefault(bisect_left(timeline.rows, border.tape), []).append(CutRow(border))
+    def of(cls, timeline: Timeline, cuts: Sequence[BorderRecord] = ()) -> Listing:
+        """Every node, and between them the rows of events: writes in place, ends of paths, and these cuts."""
+        events = event_rows(timeline, cuts)
+        if not events:
+            return cls(timeline, timeline.rows)
         rows = timeline.rows
-        entries = [one for row in range(len(rows) + 1) for one in (*at.get(row, ()), *rows[row : row + 1])]
+        entries = [one for row in range(len(rows) + 1) for one in (*events.get(row, ()), *rows[row : row + 1])]
         return cls(timeline, tuple(entries))
 
     @classmethod
@@ -240,14 +236,13 @@ class PassTape:
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
         self.rows = RowTexts(timeline, ascii=ascii)
-        self.whole = Listing.of(timeline)
-        self._with_cuts: dict[Sequence[BorderRecord], Listing] = {(): self.whole}
+        self._listings: dict[Sequence[BorderRecord], Listing] = {}
 
-    def with_cuts(self, cuts: tuple[BorderRecord, ...]) -> Listing:
-        """Every row, and where these borders are."""
-        if cuts not in self._with_cuts:
-            self._with_cuts[cuts] = Listing.with_cuts(self.rows.timeline, cuts)
-        return self._with_cuts[cuts]
+    def listing(self, cuts: tuple[BorderRecord, ...]) -> Listing:
+        """Every row, and the rows of events, these cuts among them."""
+        if cuts not in self._listings:
+            self._listings[cuts] = Listing.of(self.rows.timeline, cuts)
+        return self._listings[cuts]
 
     @cached_property
     def folded(self) -> FoldedTape:

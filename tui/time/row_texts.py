@@ -76,7 +76,7 @@ class RowTexts:
         end = StepCursor(self.timeline, self.timeline.last)
         nodes = _sample(self.timeline.rows, NUMBERS)
         values = self._need("value", ((end.value(node), 0) for node in nodes))
-        changes = max((len(self._change(end, node, LONGEST)) for node in nodes), default=0)
+        changes = max((len(self.change(end, node, LONGEST)) for node in nodes), default=0)
         return {
             "value": values._replace(listed=max(values.listed, changes), full=max(values.full, changes)),
             "gradient": self._need("gradient", self._gradients()),
@@ -161,9 +161,9 @@ class RowTexts:
         value = cursor.value(node)
         if value is None:
             return self._nothing
-        return self._change(cursor, node, width) or format_value(value, width, ascii=self.ascii)
+        return self.change(cursor, node, width) or format_value(value, width, ascii=self.ascii)
 
-    def _change(self, cursor: StepCursor, node: int, width: int) -> str:
+    def change(self, cursor: StepCursor, node: int, width: int) -> str:
         """`[-4, 1, 6] → [-3, 2, 7]` for a write in place; empty if it does not fit, or for other operations."""
         before, arrow = cursor.overwritten(node), " -> " if self.ascii else " → "
         if before is None:

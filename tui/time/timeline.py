@@ -18,6 +18,7 @@ import numpy as np
 from microtape.recording.model import moment
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
+from microtape.recording.model.versions import Versions
 from tui.time.lanes import Lanes, Uses
 
 if TYPE_CHECKING:
@@ -117,6 +118,12 @@ class Timeline(moment.PassTimeline):
     def uses(self) -> Uses:
         """Which node of the tape uses which value."""
         return Uses.of(self.recording.nodes, self.rows)
+
+    @cached_property
+    def versions(self) -> Versions:
+        """The versions in the recording, which all of its timelines share."""
+        known = (one for one in self.recent.values() if "versions" in vars(one))
+        return next((one.versions for one in known), None) or Versions(self.recording)
 
     @cached_property
     def forward(self) -> tuple[int, ...]:

@@ -267,7 +267,7 @@ class TapeView(LineView, can_focus=True):
             self._around = tape.folded.around(self.cursor.focus)
             self._listing = tape.folded.listing(self._opened, self.cursor.focus)
         else:
-            self._listing = tape.with_cuts(self.cuts)
+            self._listing = tape.listing(self.cuts)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -317,8 +317,12 @@ class TapeView(LineView, can_focus=True):
         nodes = {old.focus, new.focus, *old.delivered_to, *new.delivered_to, *new.timeline.rows[low:high]}
         for cursor in (old, new):
             nodes.update(cursor.step.made if cursor.step else ())
-        row_of = self._listing.row_of
-        return {row_of[node] for node in nodes if node is not None and node in row_of}
+        row_of, entries = self._listing.row_of, self._listing.entries
+        rows = {row_of[node] for node in nodes if node is not None and node in row_of}
+        for row in tuple(rows):  # with the rows of what happened there
+            while row + 1 < len(entries) and not isinstance(entries[row + 1], int | RunRow):
+                rows.add(row := row + 1)
+        return rows
 
     def _style(self, *names: str) -> Style:
         style = self._styles.get(names)

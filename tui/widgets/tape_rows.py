@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.style import Style
 
 from microtape.recording.findings import Severity
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import BorderRecord
+from tui.shell.spans import shown
 from tui.time.column_widths import GAP
 from tui.time.cursor import State, StepCursor
-from tui.time.listing import CutRow, Listing, RunRow
+from tui.time.event_rows import CutRow, EndRow, WriteRow
+from tui.time.listing import Listing, RunRow
 from tui.time.row_texts import RowCells, fit
+from tui.words.event_rows import event_line, is_past
 from tui.words.findings import ASCII_SIGNS, SIGNS
 
 GLYPHS = {"current": "▶", "next": "▷", "delivered": "+", "failed": "✗", "stop": "◆", "none": " "}
+ROLE_STYLES = {"name": "tape--name", "op": "tape--op", "value": "tape--value", "bad": "tape--alarm"}
 ASCII_GLYPHS = {"current": ">", "next": ")", "delivered": "+", "failed": "x", "stop": "B", "none": " "}
 
 
@@ -46,6 +51,8 @@ class RowPainter:
         entry = tape.listing.entries[row]
         if isinstance(entry, CutRow):
             return self._cut(row, entry.border, tape)
+        if isinstance(entry, WriteRow | EndRow):
+            return self._event(row, entry, tape)
         return self._node(row, entry, tape) if isinstance(entry, int) else self._fold(row, entry, tape)
 
     def _node(self, row: int, node: int, tape: TapeState) -> Sequence[tuple[str, Style]]:
@@ -124,6 +131,21 @@ class RowPainter:
             (f"{'':{columns.number}} {drawn.ljust(columns.lanes)} ", self._style("tape--lane")),
             (texts, style),
         ]
+
+    def _event(self, row: int, event: WriteRow | EndRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
+        """The row of a write in place, or of the end of a path: a sentence across all columns."""
+        cursor, columns = tape.cursor, tape.cells.columns
+        drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
+        text = "tape--past" if is_past(cursor, event) else "tape--future"
+        left = sum(width + GAP for width in columns.widths[2:] if width) - GAP
+        found = [(" " * (2 + columns.number + 1), self._style(text))]
+        found.append((f"{drawn.ljust(columns.lanes)} ", self._style("tape--lane" if text == "tape--past" else text)))
+        for words, role in event_line(cursor, tape.cells.rows, event, left, columns.value):
+            words = shown(words, ascii=self._ascii)
+            words = words if cell_len(words) <= left else fit(words, left, ascii=self._ascii)
+            left -= cell_len(words)
+            found.append((words, self._style(ROLE_STYLES.get(role, text))))
+        return [*found, ("", self._style(text))]
 
     def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row of a closed fold, or the row above the contents of an open fold."""

@@ -20,11 +20,13 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED, title
+from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, worked_rule
 
 EXPLAINED = ("overwritten", "freed", "wrong return")  # failures whose cause is known, so that there is a way out
@@ -96,13 +98,17 @@ class PaneTexts:
             yield self._entry(label, name, cursor.recording.value(operand.ref), role="value")
         for i, ref in enumerate(node.outputs):
             label = "result" if i == 0 else ""
+            about = Span("".join(f"   {one}" for one in self._about_output(node, i)), "dim")
             if (before := cursor.overwritten(node.id)) is not None and i == 0:
                 result = self._array(cursor.recording.value(ref), self.width - LABEL, "value")
-                yield line(self._label(label), *self._array(before, self.width - LABEL, "value"), " → ", *result)
+                yield line(self._label(label), *self._array(before, self.width - LABEL, "value"), " → ", *result, about)
             elif cursor.exists(node.id):
-                yield self._entry(label, [], cursor.recording.value(ref), role="value")
+                yield line(*self._entry(label, [], cursor.recording.value(ref), role="value"), about)
             else:
-                yield line(self._label(label), Span("not computed yet", "dim"))
+                yield line(self._label(label), Span("not computed yet", "dim"), about)
+        if writes := cursor.timeline.versions.by_node.get(node.id):
+            yield line(self._label("wrote"), *write_line(cursor, writes, self.width, values=False))
+        yield from self._view_written(node)
         for i, saved in enumerate(node.saved):
             version = Span(_version(saved.ref), "dim")
             yield line(self._label("keeps" if i == 0 else ""), *self._saved_as(saved.name, saved.ref), version)
@@ -111,10 +117,25 @@ class PaneTexts:
             of = f"   {len(arrived)} of {len(arrived) + left} terms" if left else ""
             yield line(*self._entry("gradient", [], cursor.gradient(node.id)), Span(of, "dim"))
 
+    def _about_output(self, node: NodeRecord, output: int) -> Iterator[str]:
+        """Whose memory an output is, and why it has no gradient."""
+        ref = node.outputs[output] if output < len(node.outputs) else None
+        if ref is not None and (whose := view_of(self.cursor, ref.tensor)):
+            yield whose
+        if why := why_undifferentiable(self.cursor.recording, node, output):
+            yield f"no gradient: {why}"
+
+    def _view_written(self, node: NodeRecord) -> Iterator[Line]:
+        """What a write into a view did to the tensor whose memory it is."""
+        for i, one in enumerate(copy_slices_lines(self.cursor, node)):
+            yield line(self._label("view" if i == 0 else ""), *one)
+
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         for i, gradient in enumerate(step.grad_outputs):
             which = [Span(f"output {i}  ", "dim")] if len(step.grad_outputs) > 1 else []
-            yield self._entry("received" if i == 0 else "", which, gradient)
+            why = why_undifferentiable(self.cursor.recording, node, i)
+            about = Span(f"   no gradient: {why}" if why else "", "dim")
+            yield line(*self._entry("received" if i == 0 else "", which, gradient), about)
         yield from self._terms(node)
         for hook in step.hooks:
             change = (self._value(hook.before, 20), " changed to ", self._value(hook.after, 20))
@@ -127,6 +148,7 @@ class PaneTexts:
             yield from self._accumulated(step)
         if cursor.is_over("apply"):
             yield from self._sent(node, step)
+            yield from self._view_written(node)
             yield from (line(self._label("checked"), *one) for one in check_lines(cursor, step))
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
@@ -147,11 +169,10 @@ class PaneTexts:
         yield from self._rest(len(arrived), "terms")
 
     def _saved(self, label: str, use: SavedUse) -> Line:
-        base = self.cursor.recording.tensors[use.ref.tensor].base
-        base_name = self.cursor.recording.tensors[base].name if base is not None else ""
+        whose = view_of(self.cursor, use.ref.tensor)
         stale = use.version_now != use.ref.version
         versions = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
-        view = f", a view of {base_name}" if base_name else ""
+        view = f", {whose}" if whose else ""
         return line(
             self._label(label), *self._saved_as(use.name, use.ref), "  ",
             Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value"),

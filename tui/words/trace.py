@@ -10,11 +10,13 @@ from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
+from tui.time.event_rows import EndRow, WriteRow
 from tui.time.listing import FoldedTape, Listing, RunRow
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
+from tui.words.event_rows import event_line
 from tui.words.findings import row_of
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
@@ -22,6 +24,7 @@ from tui.words.sentence import computed, sentence, title
 from tui.words.why import answer_lines
 
 INDENT = "  "
+LONG = 120  # characters that the row of an event may take
 AROUND = 2  # lines above and below the one that matters
 MARKS = {"current": ">", "delivered": "+"}
 
@@ -158,6 +161,7 @@ class _Printer:
         self.ascii = ascii
         self.rows = RowTexts(self.timeline, ascii=ascii)
         self.columns: ColumnWidths = self.rows.columns(width - len(INDENT) - 2)
+        self.listing = Listing.of(self.timeline)
 
     def cursor(self, steps: int) -> StepCursor:
         return StepCursor(self.timeline, len(self.timeline.forward) + steps)
@@ -210,13 +214,19 @@ class _Printer:
         yield ""
 
     def tape(self, cursor: StepCursor, *, marks: bool = False) -> Iterator[str]:
-        self.columns = self.rows.columns(self.width - len(INDENT) - 2, forward=cursor.is_forward)
+        width = self.width - len(INDENT) - 2
+        self.columns = self.rows.columns(width, self.listing.lanes, forward=cursor.is_forward)
         if self.timeline.rows:
             yield f"{INDENT}  {self._row(tuple(map(heading, HEADINGS, self.columns.widths)))}".rstrip()
-        for row, node in enumerate(self.timeline.rows):
-            mark = self._mark(cursor, node) if marks else " "
-            drawn = self.rows.timeline.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
-            yield f"{INDENT}{mark} {self._row(self._cells(cursor, node, drawn))}".rstrip()
+        for row, entry in enumerate(self.listing.entries):
+            drawn = self.listing.lanes.draw(row, self.columns.lane_limit, ascii=self.ascii)[0]
+            if isinstance(entry, int):
+                mark = self._mark(cursor, entry) if marks else " "
+                yield f"{INDENT}{mark} {self._row(self._cells(cursor, entry, drawn))}".rstrip()
+            elif isinstance(entry, WriteRow | EndRow):
+                before = f"{INDENT}  {' ' * self.columns.number} {fit(drawn, self.columns.lanes)} "
+                event = event_line(cursor, self.rows, entry, max(self.width, LONG) - len(before), self.columns.value)
+                yield before + self._text(event)
 
     def step(self, cursor: StepCursor) -> Iterator[str]:
         node = cursor.node

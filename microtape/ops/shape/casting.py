@@ -154,11 +154,11 @@ def to(x: TensorState, *args: Any, dtype: Any = None, device: Any = None, copy: 
     return x if dtype is None and not copy else cast(x, x.array.dtype if dtype is None else dtype, copy)
 
 
-def copy_(x: TensorState, source: Any) -> Any:
-    """Write `source`, broadcast and cast, into x."""
-    source = as_operand(source, x, "copy_")
-    same = places(x.array) == places(source.array)  # copying onto the same elements changes nothing
-    return call_(CopyBackwards(), x, source, sharing="repeated" if same else "same")
+def copy_(x: TensorState, other: Any) -> Any:
+    """Write `other`, broadcast and cast, into x."""
+    other = as_operand(other, x, "copy_")
+    same = places(x.array) == places(other.array)  # copying onto the same elements changes nothing
+    return call_(CopyBackwards(), x, other, sharing="repeated" if same else "same")
 
 
 def fill_(x: TensorState, value: Any) -> Any:

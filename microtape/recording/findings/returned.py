@@ -11,7 +11,7 @@ from microtape.recording.findings.finding import Finding, FindingKind, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.formatting import format_number, format_shape
-from microtape.recording.model.model import ArgumentRecord, JacobianCheck, Operand, TensorRecord, Value
+from microtape.recording.model.model import ArgumentRecord, JacobianCheck, Operand, TensorRecord, TensorRef, Value
 
 
 def gradients_of_functions(program: Program) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def _missing(program: Program, one: Returned, argument: ArgumentRecord) -> Findi
         lines.append("It returns None for every argument that needs a gradient: perhaps it stops it on purpose.")
     elif jacobians:
         severity = "error"
-        lines.append(_largest(jacobians, argument))
+        lines.append(_largest(program, jacobians, argument))
     text = headline(
         f"{function} returns None for {name}, which needs a gradient: {at(one.place)}",
         f"{function} returns None for {name}: {at(one.place)}",
@@ -79,12 +79,16 @@ def _unneeded(program: Program, one: Returned, argument: ArgumentRecord, gradien
     """A gradient that backward has computed by operations of its own for an argument that needs none."""
     tensor = gradient.ref.tensor if gradient.ref is not None else None
     others = {other.ref.tensor for _, other in one.needed if other.ref is not None}
-    work = [step for step in one.call.steps if step.kind == "operation"
-            and any(out.ref is not None and out.ref.tensor == tensor for out in step.outputs)]  # fmt: skip
+    tensors = program.recording.tensors
+    work = [
+        step
+        for step in one.call.steps
+        if step.kind == "operation"
+        and any(out.ref and tensor in (out.ref.tensor, tensors[out.ref.tensor].base) for out in step.outputs)
+    ]
     if tensor is None or tensor in others or not work:
         return None
-    record = program.recording.tensors[tensor]
-    size, name = math.prod(record.shape), argument.name
+    size, name = math.prod(tensors[tensor].shape), argument.name
     text = headline(
         f"{_backward(program, one)} computes a gradient for {name} that nobody needs: {at(work[-1].place)}",
         f"A gradient for {name} is computed that nobody needs: {at(work[-1].place)}",
@@ -120,14 +124,14 @@ def _summed(program: Program, one: Returned, argument: ArgumentRecord, record: T
     )
     is_known = any(program.recording.tensors[ref.tensor].shape == record.shape for ref in refs)
     checked = _is_right(program, one, argument)
-    is_right = is_known if checked is None else checked
+    is_right = is_known or checked is True
     text = headline(
         f"{function} returns {came} for {name}, which is {wanted}; it was summed: {at(one.place)}",
         f"The gradient for {name}, {came} for {wanted}, was summed: {at(one.place)}",
     )
     lines = [f"The engine has summed the gradient from {came} to {wanted}, as it does for a broadcast argument."]
     if is_right:
-        lines.append("Forward broadcasts it, so the sum is right; it is only not in sight.")
+        lines.append("The sum is right; it is only not in sight.")
     elif not is_known:
         lines.append(f"No output and no argument is {came}: an operation in backward broadcasts, and is not meant to.")
     if checked is False:
@@ -195,12 +199,18 @@ def _is_right(program: Program, one: Returned, argument: ArgumentRecord) -> bool
     return all(check.agrees for check in checks) if checks and not any(check.problem for check in checks) else None
 
 
-def _largest(jacobians: Sequence[JacobianCheck], argument: ArgumentRecord) -> str:
+def _largest(program: Program, jacobians: Sequence[JacobianCheck], argument: ArgumentRecord) -> str:
     """The derivative that is missing, where it is largest."""
     check = max(jacobians, key=lambda one: float(np.abs(np.asarray(one.numerical)).max(initial=0)))
     numerical = np.asarray(check.numerical)
     row, column = (int(i) for i in np.unravel_index(int(np.abs(numerical).argmax()), numerical.shape))
-    output = indexed("the output", (row,)) if numerical.shape[0] > 1 else "the output"
-    element = indexed(argument.name, (column,)) if numerical.shape[1] > 1 else argument.name
+    output = _element(program, "the output", program.node(check.node).outputs[check.output], row)
+    element = _element(program, argument.name, argument.value.ref, column)
     number = format_number(float(f"{numerical[row, column]:.4g}"))
     return f"Running forward at nearby points gives {number} for the derivative of {output} by {element}, not 0."
+
+
+def _element(program: Program, name: str, ref: TensorRef | None, element: int) -> str:
+    """`w[0, 3]`, from the number of an element."""
+    shape = program.recording.tensors[ref.tensor].shape if ref is not None else ()
+    return indexed(name, tuple(int(i) for i in np.unravel_index(element, shape))) if shape else name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from microtape.recording.model.model import Place, Recording
@@ -49,15 +49,12 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-@functools.lru_cache(maxsize=256)
-def definition_line(text: str, first: int) -> int:
+def definition_line(lines: Sequence[str], first: int) -> int:
     """The line of a function's `def`, if its code begins at the line `first`: that of its first decorator, if any."""
-    functions = (one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, _FUNCTION))
-    found = (one for one in functions if one.decorator_list and one.decorator_list[0].lineno == first)
-    return next((one.lineno for one in found), first)
+    if first <= len(lines) and lines[first - 1].lstrip().startswith("@"):
+        following = enumerate(lines[first:], first + 1)
+        return next((at for at, line in following if line.lstrip().startswith(("def ", "async def "))), first)
+    return first
 
 
 def only_assignment(recording: Recording, name: str) -> Place | None:

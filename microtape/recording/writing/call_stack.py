@@ -125,7 +125,7 @@ class CallStack:
         else:
             frame = last_frame(error) if error is not self._raised or call.left_at is None else None
             call.raised(self.recorder.error_record(error), frame.tb_frame if frame is not None else None)
-        call.objects = []
+        call.forget()
         ended.calls.end(call)
         current = self.recorder.open[-1] if self.recorder.open else None
         if ended.leaf is not None and isinstance(current, OpenPass):

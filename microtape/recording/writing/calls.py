@@ -14,6 +14,7 @@ import functools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, cast
 
@@ -25,12 +26,13 @@ from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import hook_name
 from microtape.recording.writing.tape import Tape
 from microtape.tape.node import Node
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, version_number
 
 FIRST, LAST = 200, 50  # how many steps of a call are kept
 CALLS = 1000  # of a segment
 _ITEMS = 8  # a longer list of tensors is not shown item by item
 _VARIABLES = 50
+_MUTABLE = (list, dict)  # these may look different later
 _OPTIMIZED = 1  # the flag of a function's code: its variables are its own, unlike those of a module
 
 
@@ -103,6 +105,7 @@ class Call:
         self.left_at: Place | None = None  # the line at which the function returned or was left by an exception
         self.variables: tuple[Variable, ...] = ()  # when it was left
         self.objects: list[tuple[str, Any]] = []
+        self._known: dict[str, tuple[Any, int, Variable]] = {}  # each variable as it was last: value, version, record
         self.inner: dict[Node, int | None] = {}  # the Functions that were called in here: the numbers of those calls
 
     def add(
@@ -162,16 +165,22 @@ class Call:
         self.error = error
         self.add("raise", error.type, frame)
 
+    def forget(self) -> None:
+        """Let go of the values in the function."""
+        self.objects, self._known = [], {}
+
     def returned(self, value: Any) -> None:
         """The function has returned."""
         self.add("return", "return", None, outputs=value if isinstance(value, tuple) else (value,))
 
     def _variables_of(self, frame: FrameType) -> tuple[Variable, ...]:
         found: list[Variable] = []
-        for name, value in _objects_in(frame):
-            if len(found) == _VARIABLES:
-                break
-            found.append(Variable(name, self.tape.operand_inside(value)))
+        for name, value in islice(_objects_in(frame), _VARIABLES):
+            version = version_number(value) if isinstance(value, TensorState) else 0
+            known = self._known.get(name)
+            if known is None or known[0] is not value or known[1] != version or type(value) in _MUTABLE:
+                known = self._known[name] = value, version, Variable(name, self.tape.operand_inside(value))
+            found.append(known[2])
         return tuple(found)
 
     def record(self, node: int | None) -> CallRecord:

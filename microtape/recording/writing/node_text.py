@@ -80,7 +80,8 @@ def tensor_hooks(tensor: TensorState) -> tuple[str, ...]:
     if tensor.edge is None and tensor.meta is not None and tensor.meta.view is None:
         hooks, output_nr = tensor.meta.hooks, 0
     else:
-        node, output_nr = edge_of(tensor)
+        view = tensor.meta.view if tensor.meta is not None else None
+        node, output_nr = edge_of(tensor) if view is None else view.edge  # without renewing the history of a view
         hooks = node.hooks if node is not None else None
     if hooks is None:
         return ()

@@ -40,7 +40,7 @@ class Sources:
         """The line of a function's `def`, or of its `lambda`, cached."""
         known = self._definitions.get(code)
         if known is None:
-            line = definition_line(source_of(code.co_filename), code.co_firstlineno)
+            line = definition_line(_lines_of(code.co_filename), code.co_firstlineno)
             place = self.place(CallSite(code, 0))
             known = self._definitions[code] = place._replace(line=line, end_line=line, column=0, end_column=0)
         return known
@@ -88,7 +88,11 @@ def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]
 
 def source_of(file: str) -> str:
     """The text of a source file; empty if it cannot be read."""
+    return "".join(_lines_of(file))
+
+
+def _lines_of(file: str) -> list[str]:
     try:
-        return "".join(linecache.getlines(file))
+        return linecache.getlines(file)
     except (ValueError, RecursionError):  # a name that no file can have, which `compile` accepts
-        return ""
+        return []

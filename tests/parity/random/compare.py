@@ -1,4 +1,4 @@
-"""What two runs of a program differ in, and which differences are known.
+"""What two runs of a program differ in.
 
 Note [Gradients of gradients]
   The nodes that a recorded backward pass leaves in the graph depend on how derivatives are written: torch may have one
@@ -14,164 +14,13 @@ Note [Leaves that are ready together]
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
-from tests.parity.observe import matching_type, same
+from tests.parity.observe import same
+from tests.parity.random.known import KNOWN, runs_a_pass, same_error
 from tests.parity.random.session import Seen
-
-Recognise = Callable[[Seen, Seen], bool]
-
-
-class Known(NamedTuple):
-    """A difference that is explained: how it is recognised in what a statement did on torch and here, and the reason.
-
-    A program is compared up to the statement, as all that follows may depend on it.
-    """
-
-    reason: str
-    recognise: Recognise
-
-
-def _texts(seen: Seen) -> str:
-    return seen.error[1] if seen.error else ""
-
-
-def _class(seen: Seen) -> str:
-    return seen.error[0].__name__ if seen.error else ""
-
-
-TWO_MISTAKES = (
-    "view (?:which )?was created in|is a view and|Inference tensors cannot be saved"
-    "|saved tensor pack hook is modifying its input|save_for_backward can only save"
-    "|division by zero"  # which is what a hook raises
-)
-
-KNOWN: list[Known] = [
-    Known(
-        "PyTorch fails with an INTERNAL ASSERT on some programs with several mistakes",
-        lambda theirs, ours: "INTERNAL ASSERT" in _texts(theirs),
-    ),
-    Known(
-        "the error names the root whose gradient has a wrong shape; PyTorch fails while it looks for that root, or "
-        "names another",
-        lambda theirs, ours: bool(
-            re.search("Boolean value of Tensor|size of tensor a|Mismatch in shape", _texts(theirs))
-            and "Mismatch in shape" in _texts(ours)
-        ),
-    ),
-    Known(
-        "no result of `grad` is a view; PyTorch's may be views made without grad mode, which forbids some writes",
-        lambda theirs, ours: bool(
-            re.search("view was created in no_grad mode|Can't detach views in-place", _texts(theirs))
-            and re.match(r"g\d+\b|\w+\.grad\b", theirs.source)
-        ),
-    ),
-    Known(
-        "writing through an index into an expanded tensor raises an error; PyTorch warns that it soon will",
-        lambda theirs, ours: "a single memory location" in _texts(ours) and "[" in ours.source and not theirs.error,
-    ),
-    Known(
-        "after `zero_` or `fill_` of an expanded tensor, backward works; PyTorch's fails as it writes into an expanded "
-        "gradient",
-        lambda theirs, ours: "a single memory location" in _texts(theirs) and runs_a_pass(theirs.source),
-    ),
-    Known(
-        "the message about an overwritten result of a write to a view names the view's node; PyTorch's names the node "
-        "that wrote it, if the view has got another since",
-        lambda theirs, ours: bool(
-            "modified by an inplace operation" in _texts(theirs)
-            and "of AsStrided" in _texts(ours)
-            and len({re.sub(r"output \d+ of [\w:]+", "", _texts(one)) for one in (theirs, ours)}) == 1
-        ),
-    ),
-    Known(
-        "a pack hook that raises during a write leaves a node that has saved its tensors; PyTorch's node has saved "
-        "nothing, and fails with an internal error",
-        lambda theirs, ours: "Expected a proper Tensor but got None" in _texts(theirs),
-    ),
-    Known(
-        "only dimensions of more than one element decide whether elements share memory; PyTorch also looks at the "
-        "strides of the others",
-        lambda theirs, ours: "a single memory location" in _texts(theirs) and not ours.error,
-    ),
-    Known(
-        "an operation with two mistakes, one of which is writing to a forbidden view, saving an inference tensor or "
-        "anything else than a tensor, or a pack hook that raises, may raise the error of either",
-        lambda theirs, ours: bool(
-            theirs.error and ours.error and re.search(TWO_MISTAKES, _texts(theirs) + _texts(ours))
-        ),
-    ),
-    Known(
-        "an operation that fails for its operands has not saved any; PyTorch may have called pack hooks before",
-        lambda theirs, ours: bool(
-            theirs.error
-            and same_error(theirs, ours)
-            and same(theirs.log[: len(ours.log)], ours.log)
-            and all(str(entry[0]).startswith("pack ") for entry in theirs.log[len(ours.log) :])
-        ),
-    ),
-    Known(
-        "`mark_dirty` and `mark_non_differentiable` name the type of an argument that is not a tensor; PyTorch's "
-        "message ends before it",
-        lambda theirs, ours: bool(
-            re.match("mark_(dirty|non_differentiable)", _texts(theirs)) and _texts(ours).startswith(_texts(theirs))
-        ),
-    ),
-    Known(
-        "no hook can be registered on a view that may no longer be used; PyTorch refuses only the first attempt",
-        lambda theirs, ours: ".register_" in theirs.source and not theirs.error and "is a view and" in _texts(ours),
-    ),
-    Known(
-        "hooks of a node see None for the gradient of an input that needs none; some of PyTorch's formulas compute it",
-        lambda theirs, ours: not theirs.error and same(theirs.log, [_filled(b, a) for a, b in _pairs(theirs, ours)]),
-    ),
-    Known(
-        "a checkpointed function may get tensors with tangents, and backward may run it again after the level; PyTorch "
-        "counts the tensors that the tangents' formulas saved, which the second run does not save",
-        lambda theirs, ours: theirs.had_level and _class(theirs) == "CheckpointError",
-    ),
-    Known(
-        "`numpy()` takes a tangent of zeros; PyTorch's may be a ZeroTensor, which has no memory",
-        lambda theirs, ours: theirs.had_level and "Cannot convert a ZeroTensor" in _texts(theirs),
-    ),
-    Known(
-        "the formulas that `create_graph=True` records save other tensors than PyTorch's, so a pack hook that writes "
-        "to its argument may find nothing to refuse",
-        lambda theirs, ours: (
-            "create_graph=True" in theirs.source and "pack hook is modifying" in _texts(theirs) + _texts(ours)
-        ),
-    ),
-    Known(
-        "a tangent that is a constant does not require grad; PyTorch's does, if its formula has an operand that does",
-        lambda theirs, ours: theirs.in_level and same(*[_without_requires_grad(one.results) for one in (theirs, ours)]),
-    ),
-]
-"""Differences that end the comparison of a program, for the page of known differences."""
-
-LENIENT = [
-    "what `grad` returns and what `backward` accumulates is in memory of its own; PyTorch's gradients may share memory "
-    "with each other, with the first gradient, or with a leaf",
-    *[one.reason for one in KNOWN],
-    "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
-    "PyTorch loses it",
-    "what a checkpointed function saves and then overwrites keeps its values; PyTorch's backward uses the new ones",
-    "a tangent in the memory of its own primal, into which an in-place operation writes twice, is not tried",
-    "a first gradient that requires grad does not require grad in a hook, and its version does not count the writes of "
-    "hooks",
-    "indices and masks are not passed to the hooks of saved tensors",
-    "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
-    "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from "
-    "a heap",
-    "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
-    "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
-    "a copy of an inference tensor is at version 0; PyTorch's is at 1",
-    "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",
-    "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
-]
-"""Differences that random programs avoid or tolerate, for the page of known differences."""
 
 
 def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
@@ -200,11 +49,6 @@ def signature(found: list[str]) -> str:
     return found[1] if len(found) > 1 and found[1].startswith("error") else found[1].partition(":")[0]
 
 
-def runs_a_pass(source: str) -> bool:
-    """Whether the statement runs a backward pass."""
-    return "backward(" in source or "autograd.grad(" in source
-
-
 def _of_statement(a: Seen, b: Seen, second_order: bool, unordered: bool, tolerance: float) -> Iterator[str]:
     """The differences in what one statement did."""
     if not same_error(a, b):
@@ -217,14 +61,6 @@ def _of_statement(a: Seen, b: Seen, second_order: bool, unordered: bool, toleran
         pairs = [[_forgiven(one, second_order) for one in some] for some in (of_a, of_b)]
         if not same(*pairs, tolerance):
             yield _both(what, *_from_first_difference(*pairs, tolerance))
-
-
-def same_error(theirs: Seen, ours: Seen) -> bool:
-    """Whether a statement raised the same; the number of an output of a node is 0 in torch for some."""
-    if theirs.error is None or ours.error is None:
-        return theirs.error is ours.error
-    texts = [re.sub(r"output \d+ of", "output 0 of", one.error[1]) for one in (theirs, ours) if one.error]
-    return matching_type(theirs.error[0], ours.error[0]) and texts[0] == texts[1]
 
 
 def _both(what: str, theirs: Any, ours: Any) -> str:
@@ -248,28 +84,6 @@ def _forgiven(thing: Any, second_order: bool) -> Any:
     if isinstance(thing, tuple) and not hasattr(thing, "_fields"):
         return tuple(_forgiven(one, True) for one in thing)
     return [_forgiven(one, True) for one in thing] if isinstance(thing, list) else thing
-
-
-def _without_requires_grad(thing: Any) -> Any:
-    """The same, as if no tensor required grad."""
-    if hasattr(thing, "array"):
-        return thing._replace(requires_grad=False)
-    if isinstance(thing, tuple | list) and not hasattr(thing, "_fields"):
-        return [_without_requires_grad(one) for one in thing]
-    return thing
-
-
-def _pairs(theirs: Seen, ours: Seen) -> list[tuple[Any, Any]]:
-    return list(zip(theirs.log, ours.log, strict=False))
-
-
-def _filled(ours: Any, theirs: Any) -> Any:
-    """Ours, with theirs in the place of each None."""
-    if ours is None:
-        return theirs
-    if type(ours) in (tuple, list) and type(theirs) is type(ours) and len(ours) == len(theirs):
-        return type(ours)(_filled(a, b) for a, b in zip(ours, theirs, strict=True))
-    return ours
 
 
 def _ordered(log: list[Any], unordered: bool) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import traceback
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +29,8 @@ class Seen:
     gradients: list[tuple[str, Any]] = field(default_factory=list)
     in_level: bool = False  # whether a dual level is open
     had_level: bool = False  # whether one has been open
+    raised_in: str = ""  # the function of the program that raised the error
+    past: frozenset[str] = frozenset()  # what has happened before that may explain a difference
     in_thread: bool = False  # whether it runs in a thread of its own
     shares_gradient: bool = False  # whether the engine has left a gradient in memory that something else also has
 
@@ -41,6 +44,7 @@ class Session:
         self.now = Seen(0, "")
         self.second_order = False  # see Note [Gradients of gradients] in compare
         self.level = self.had_level = False  # whether a dual level is open, or has been
+        self.past: set[str] = set()
         self.of_gradients: set[str] = set()  # names of tensors computed from gradients: how often the engine has
         # written to them, and of what they are views, is its own affair
         self.names: dict[str, Any] = {
@@ -196,6 +200,13 @@ class Session:
                 self.now.results.append((name, (self.value(thing), version, thing.is_leaf, self.tangent(thing))))
             else:
                 self.now.results.append((name, type(thing).__name__ if isinstance(thing, bool | float | None) else ""))
+        if self.level:
+            named = [self.names.get(name) for name in re.findall(r"\w+", source)]
+            tangents = [self.tangent(one) for one in named if isinstance(one, self.mt.Tensor)]
+            if any(tangent is not None and tangent.requires_grad for tangent in tangents):
+                self.past.add("tangents have a history")
+            if "checkpoint(" in source and any(tangent is not None for tangent in tangents):
+                self.past.add("a dual tensor was checkpointed")
 
     def tangent(self, tensor: Any) -> Any:
         """The values of the tangent of a tensor, if a dual level is open."""
@@ -208,12 +219,17 @@ class Session:
         """Do `work`, the statement `source`; its error is seen, and so are all gradients if it ran a pass."""
         in_thread = threading.current_thread() is not threading.main_thread()
         self.now = Seen(len(self.seen), source, in_level=self.level, had_level=self.had_level, in_thread=in_thread)
+        self.now.past = frozenset(self.past)
         self.seen.append(self.now)
         try:
             work()
         except Exception as error:
             text = as_microtape(getattr(error, "summary", None) or str(error)).partition("\n")[0]
             self.now.error = type(error), text
+            frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if frame.name in self.names]
+            self.now.raised_in = frames[-1] if frames else ""
+            if self.now.raised_in.startswith("pack"):
+                self.past.add("a pack hook raised")
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
         if "backward(" in source or "autograd.grad(" in source:

@@ -9,11 +9,13 @@ from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.movement import Movement
 from tui.stepper.parts.part import Part, Stepper
+from tui.stepper.versions_screen import VersionsScreen
 from tui.stepper.why_screen import WhyScreen
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.prompt import Purpose
+from tui.words.versions import tensors_at
 from tui.words.why import Subject, subject, subject_or_tensor
 
 
@@ -55,6 +57,17 @@ class Explanations(Part[Stepper]):
     def _explain_element(self, cursor: StepCursor, index: tuple[int, ...] | None) -> None:
         if index is not None and cursor.focus is not None:
             self._open(cursor, subject(cursor, cursor.focus, index))
+
+    @key("V", "show the versions of a tensor", help="the versions of this tensor: who wrote, saved and read each")
+    def versions(self) -> None:
+        """Show the versions of the current node's tensors."""
+        self.stepper.stop_playing()
+        cursor = self.cursor
+        tensors = tensors_at(cursor, cursor.focus) if cursor.focus is not None else ()
+        if tensors:
+            self.open_page(VersionsScreen(cursor, tensors, ascii=self.stepper.ascii), self._movement.go_to_node)
+        else:
+            self.say("There is no tensor here yet.", 3)
 
     @answers(
         Purpose("why of", "Enter: this node; or W1, or an element: W1[0]", may_be_empty=True),

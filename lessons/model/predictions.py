@@ -9,8 +9,8 @@ A prediction's `answer` says what to read:
     changes          the leaves whose .grad the rest of the pass changes, or `none`
     succeeds         whether the pass ends without an error: `yes` or `no`
 
-    inside FUNCTION NAME    a variable of a function of the program (`Cube.backward`, a hook) at the end of its next call;
-                            `return` is what the function returns, `return 2` the second of several values
+    inside FUNCTION NAME    a variable of a function of the program (`Cube.backward`, a hook) at the end of its next
+                            call; `return` is what the function returns, `return 2` the second of several values
 """
 
 from __future__ import annotations

@@ -22,7 +22,8 @@ from tui.words.findings import row_of
 from tui.words.inside import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
-from tui.words.sentence import computed, sentence, title
+from tui.words.sentence import computed, sentence
+from tui.words.titles import title
 from tui.words.why import answer_lines
 
 INDENT = "  "

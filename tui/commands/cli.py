@@ -102,6 +102,13 @@ FORWARD = (
         "help": "the program's operations instead of backward's steps; with --step K only the Kth",
     },
 )
+INTO = (
+    ("--into",),
+    {
+        "action": "store_true",
+        "help": "with what ran inside of your functions: forward (with --forward), backward, hooks, recomputations",
+    },
+)
 MARKS = (
     ("--marks",),
     {
@@ -349,7 +356,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",

@@ -17,7 +17,7 @@ from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.jacobians import derivative_lines
-from tui.words.sentence import title
+from tui.words.titles import title
 
 WIDEST = 116
 FRAME = 4  # the columns of the page's border and padding

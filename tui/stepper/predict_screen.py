@@ -24,7 +24,7 @@ from tui.shell.spans import plain, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.words.hook_effects import on_leaving
-from tui.words.sentence import title
+from tui.words.titles import title
 from tui.words.worked_rule import formula_symbols, worked_rule
 
 MANY = 4  # the most numbers that a user can be asked to compute mentally

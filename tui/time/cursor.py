@@ -335,7 +335,12 @@ class StepCursor:
         record = self.timeline.node(node)
         if not record.in_place or not record.operands or not self.exists(node):
             return None
-        return self.recording.value(record.operands[0].ref)
+        written = record.operands[0].ref
+        if record.kind == "function":  # it may have written to another argument
+            result = record.outputs[0].tensor if record.outputs and record.outputs[0] is not None else None
+            refs = [one.ref for one in record.operands if one.ref is not None]
+            written = next((ref for ref in refs if ref.tensor == result), None)
+        return self.recording.value(written)
 
     def leaf(self, tensor: int) -> LeafStatus:
         """How much of a leaf's gradient has arrived."""

@@ -16,7 +16,7 @@ from tui.time.cursor import StepCursor
 from tui.widgets.pane import Pane
 from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine
-from tui.words.sentence import title
+from tui.words.titles import title
 
 LABEL = 9  # the width of the labels on the left, as in the other panes
 BEFORE, AFTER = 3, 5  # the most moments listed before and after the current one

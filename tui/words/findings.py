@@ -16,7 +16,7 @@ from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
-from tui.words.sentence import title
+from tui.words.titles import title
 
 SIGNS: Mapping[Severity, str] = {"error": "✗", "warning": "!", "notice": "·"}
 ASCII_SIGNS: Mapping[Severity, str] = {"error": "x", "warning": "!", "notice": "."}

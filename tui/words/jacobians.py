@@ -93,7 +93,7 @@ class _Checks:
             yield line(
                 Span(f"∂{of}/∂{by}", "op"),
                 "   ",
-                Span(f"a row for each element of {of}, a column for each of {by}", "dim"),
+                Span(f"rows: {of}, columns: {by}", "dim"),
             )
             for entry in one.wrong[:MOST]:
                 row, column = divmod(entry, len(columns))

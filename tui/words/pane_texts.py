@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from microtape.recording.findings import findings
@@ -23,9 +23,12 @@ from microtape.recording.model.summary import is_finite
 from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
+from tui.words.contract import arrived_at, renamed
+from tui.words.contract_rows import ContractRows
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
-from tui.words.sentence import LISTED, title
+from tui.words.sentence import LISTED
+from tui.words.titles import name_of_output, output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, worked_rule
 
@@ -88,34 +91,47 @@ class PaneTexts:
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
+        rows = self._contract(node)
+        yield from self._under("operands", self._operands(node) if rows is None else rows.arguments())
+        is_own = rows is not None and node.kind == "function"
+        yield from self._under("result", rows.results() if rows is not None and is_own else self._results(node))
+        if writes := self.cursor.timeline.versions.by_node.get(node.id):
+            yield line(self._label("wrote"), *write_line(self.cursor, writes, self.width, values=False))
+        yield from self._under("view", copy_slices_lines(self.cursor, node))
+        yield from self._under("keeps", self._keeps(node) if rows is None else rows.keeps())
+        if rows is not None:
+            yield line(self._label("ctx"), *rows.context())
+        yield from self._under("gradient", self._gradient_so_far(node))
+
+    def _operands(self, node: NodeRecord) -> Iterator[Line]:
+        for operand in node.operands:
+            name = () if operand.ref is None else line(Span(self.cursor.tensor_name(operand.ref), "name"))
+            value = None if operand.ref is None else self.cursor.recording.value(operand.ref)
+            yield line(operand.text) if operand.ref is None else self._named(name, value, "value")
+
+    def _results(self, node: NodeRecord) -> Iterator[Line]:
+        before, exists = self.cursor.overwritten(node.id), self.cursor.exists(node.id)
+        for number, ref in enumerate(node.outputs):
+            about = Span("".join(f"   {one}" for one in self._about_output(node, number)), "dim")
+            old = self._array(before, self.width - LABEL, "value") if before is not None and number == 0 else ()
+            result = self._of_output(node, number, self.cursor.recording.value(ref), "value")
+            shown = line(*old, " → " if old else "", *result) if exists else line(Span("not computed yet", "dim"))
+            yield line(*shown, about)
+
+    def _keeps(self, node: NodeRecord) -> Iterator[Line]:
+        for saved in node.saved:
+            yield line(*renamed(self.cursor, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
+
+    def _gradient_so_far(self, node: NodeRecord) -> Iterator[Line]:
+        """The sums that have arrived at a node that still waits or has not run, for each of its outputs."""
         cursor = self.cursor
-        for i, operand in enumerate(node.operands):
-            label = "operands" if i == 0 else ""
-            if operand.ref is None:
-                yield line(self._label(label), operand.text)
-                continue
-            name = [Span(one, "name") for one in (cursor.tensor_name(operand.ref),) if one]
-            yield self._entry(label, name, cursor.recording.value(operand.ref), role="value")
-        for i, ref in enumerate(node.outputs):
-            label = "result" if i == 0 else ""
-            about = Span("".join(f"   {one}" for one in self._about_output(node, i)), "dim")
-            if (before := cursor.overwritten(node.id)) is not None and i == 0:
-                result = self._array(cursor.recording.value(ref), self.width - LABEL, "value")
-                yield line(self._label(label), *self._array(before, self.width - LABEL, "value"), " → ", *result, about)
-            elif cursor.exists(node.id):
-                yield line(*self._entry(label, [], cursor.recording.value(ref), role="value"), about)
-            else:
-                yield line(self._label(label), Span("not computed yet", "dim"), about)
-        if writes := cursor.timeline.versions.by_node.get(node.id):
-            yield line(self._label("wrote"), *write_line(cursor, writes, self.width, values=False))
-        yield from self._view_written(node)
-        for i, saved in enumerate(node.saved):
-            version = Span(_version(saved.ref), "dim")
-            yield line(self._label("keeps" if i == 0 else ""), *self._saved_as(saved.name, saved.ref), version)
         arrived, left = cursor.arrived(node.id), cursor.dependencies_left(node.id)
-        if arrived:
-            of = f"   {len(arrived)} of {len(arrived) + left} terms" if left else ""
-            yield line(*self._entry("gradient", [], cursor.gradient(node.id)), Span(of, "dim"))
+        if not arrived:
+            return
+        of = f"   {len(arrived)} of {len(arrived) + left} terms" if left else ""
+        sums = cursor.buffer(node.id) if len(node.outputs) > 1 else {0: cursor.gradient(node.id)}
+        for number, total in sums.items():
+            yield line(*self._of_output(node, number, total), Span(of, "dim"))
 
     def _about_output(self, node: NodeRecord, output: int) -> Iterator[str]:
         """Whose memory an output is, and why it has no gradient."""
@@ -125,30 +141,22 @@ class PaneTexts:
         if why := why_undifferentiable(self.cursor.recording, node, output):
             yield f"no gradient: {why}"
 
-    def _view_written(self, node: NodeRecord) -> Iterator[Line]:
-        """What a write into a view did to the tensor whose memory it is."""
-        for i, one in enumerate(copy_slices_lines(self.cursor, node)):
-            yield line(self._label("view" if i == 0 else ""), *one)
-
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
-        for i, gradient in enumerate(step.grad_outputs):
-            which = [Span(f"output {i}  ", "dim")] if len(step.grad_outputs) > 1 else []
-            why = why_undifferentiable(self.cursor.recording, node, i)
-            about = Span(f"   no gradient: {why}" if why else "", "dim")
-            yield line(*self._entry("received" if i == 0 else "", which, gradient), about)
-        yield from self._terms(node)
+        rows = self._contract(node)
+        yield from self._under("received", self._received(node, step, rows))
         for hook in step.hooks:
             change = (self._value(hook.before, 20), " changed to ", self._value(hook.after, 20))
             yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})  ", "dim"), *change)
         cursor = self.cursor
         if cursor.is_over("unpack"):
-            for i, use in enumerate(step.saved):
-                yield self._saved("kept" if i == 0 else "", use)
+            yield from self._under("kept", (self._saved(use, rows) for use in step.saved))
         if node.variable is not None and cursor.is_over("accumulate"):
             yield from self._accumulated(step)
         if cursor.is_over("apply"):
-            yield from self._sent(node, step)
-            yield from self._view_written(node)
+            yield from self._under("sends", self._sent(node, step, rows))
+            if rows is not None:
+                yield line(self._label("ctx"), *rows.context())
+            yield from self._under("view", copy_slices_lines(self.cursor, node))
             yield from (line(self._label("checked"), *one) for one in check_lines(cursor, step))
         if step.error is not None and cursor.is_over("fail"):
             yield from self._error(step.error)
@@ -157,32 +165,40 @@ class PaneTexts:
         if step.made and cursor.is_over("free"):
             yield line(self._label("recorded"), *sentence_list([title(self.cursor, n) for n in step.made], 6))
 
-    def _terms(self, node: NodeRecord) -> Iterator[Line]:
-        """The terms of the gradient, if it is a sum."""
-        arrived = self.cursor.arrived(node.id)
+    def _received(self, node: NodeRecord, step: BackwardStep, rows: ContractRows | None) -> Iterator[Line]:
+        """The gradient of each output, followed by its terms if it is a sum."""
+        for number, gradient in enumerate(step.grad_outputs):
+            row = rows.received(number) if rows is not None else None
+            why = why_undifferentiable(self.cursor.recording, node, number)
+            about = Span(f"   no gradient: {why}" if why else "", "dim")
+            yield line(*self._of_output(node, number, gradient), about) if row is None else row
+            yield from self._terms(node, number)
+
+    def _of_output(self, node: NodeRecord, number: int, value: Value | None, role: Role = "gradient") -> Line:
+        """A value or gradient of an output, with its name if there are several."""
+        name = Span(name_of_output(self.cursor, node.id, number), "name") if len(node.outputs) > 1 else ""
+        return self._named(line(name), value, role)
+
+    def _terms(self, node: NodeRecord, number: int) -> Iterator[Line]:
+        """The terms of the gradient of an output, if it is a sum."""
+        arrived = arrived_at(self.cursor, node.id, number)
         if len(arrived) < 2:
             return
         for i, one in enumerate(arrived[: self.limit]):
             sender = title(self.cursor, one.sender) if one.sender is not None else line("the seed")
-            yield line(Span(" " * LABEL + ("= " if i == 0 else "+ "), "label"), self._value(one.term, self.width - 40),
+            yield line(Span("= " if i == 0 else "+ ", "label"), self._value(one.term, self.width - 40),
                        Span("  from ", "dim"), *sender)  # fmt: skip
-        yield from self._rest(len(arrived), "terms")
+        if self.limit is not None and len(arrived) > self.limit:
+            yield line(Span(f"and {len(arrived) - self.limit:,} more terms", "dim"))
 
-    def _saved(self, label: str, use: SavedUse) -> Line:
+    def _saved(self, use: SavedUse, rows: ContractRows | None) -> Line:
         whose = view_of(self.cursor, use.ref.tensor)
         stale = use.version_now != use.ref.version
-        versions = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
+        text = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
+        versions = line(Span(text, "bad" if stale else "dim")) if rows is None else rows.saved_as(use)
         view = f", {whose}" if whose else ""
-        return line(
-            self._label(label), *self._saved_as(use.name, use.ref), "  ",
-            Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value"),
-            Span(versions, "bad" if stale else "dim"), Span(view, "dim"),
-        )  # fmt: skip
-
-    def _saved_as(self, symbol: str, ref: TensorRef) -> Line:
-        """`x = w`: the symbol of a saved tensor in the formula, and its name in the program if that is another one."""
-        name = self.cursor.tensor_name(ref)
-        return line(Span(symbol, "op"), *(line(" = ", Span(name, "name")) if name and name != symbol else ()))
+        value = Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value")
+        return line(*renamed(self.cursor, use.name, use.ref), "  ", value, *versions, Span(view, "dim"))
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""
@@ -218,41 +234,39 @@ class PaneTexts:
                 self._label("goes to"), *grad, *self._sum(step.grad_before, step.grad_outputs[0], step.grad_after, 22)
             )
 
-    def _sent(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
+    def _sent(self, node: NodeRecord, step: BackwardStep, rows: ContractRows | None) -> Iterator[Line]:
         by_output = {one.output: one for one in step.deliveries}
         yet = len(self.cursor.deliveries)
         to_come = {one.output for one in step.deliveries[yet:]}
         edges = [one for one in enumerate(node.edges[: self.limit]) if one[1].node is not None]
-        for i, (output, edge) in enumerate(edges or enumerate(node.edges[:1])):
-            label = self._label("sends" if i == 0 else "")
+        for output, edge in edges or enumerate(node.edges[:1]):
+            argument = rows.argument_of(output) if rows is not None else ()
             delivery = by_output.get(output)
             if edge.node is None:
-                yield line(label, Span("nothing for an operand that needs no gradient", "dim"))
-            elif delivery is None:
-                if step.error is None:
-                    yield line(
-                        label,
-                        Span("nothing to ", "dim"),
-                        *title(self.cursor, edge.node),
-                        Span(": not requested", "dim"),
-                    )
-            else:
-                yield self._delivery(label, step, delivery, sent=output not in to_come)
-        yield from self._rest(len(node.edges), "edges")
+                yield line(Span("nothing for an operand that needs no gradient", "dim"))
+            elif delivery is not None:
+                yield line(*argument, *self._delivery(step, delivery, sent=output not in to_come))
+            elif step.error is None:
+                to = output_title(self.cursor, edge.node, edge.input_nr)
+                yield line(*argument, Span("nothing to ", "dim"), *to, Span(": not requested", "dim"))
+        if rows is not None and step.error is None:
+            yield from rows.not_sent()
+        if self.limit is not None and len(node.edges) > self.limit:
+            yield line(Span(f"and {len(node.edges) - self.limit:,} more edges", "dim"))
 
-    def _delivery(self, label: Span, step: BackwardStep, one: Delivery, *, sent: bool) -> Line:
+    def _delivery(self, step: BackwardStep, one: Delivery, *, sent: bool) -> Line:
         """The receiver, the gradient by the rule, and the new sum in the receiver's buffer."""
-        to = line("→ ", *title(self.cursor, one.node), "  ")
+        to = line("→ ", *output_title(self.cursor, one.node, one.input_nr, numbered=True), "  ")
         computed = self._computed(step, one) if one.term is not None else line(Span("nothing (None)", "dim"))
         if not sent:
-            return line(label, Span("not yet ", "dim"), *to, *computed)
+            return line(Span("not yet ", "dim"), *to, *computed)
         total: Line = ()
         if one.before is not None and one.term is not None:
             added = self._sum(one.before, one.term, one.total, (self.width - LABEL - 30) // 3)
             total = line(",  " if computed else "", *added)
         left = one.dependencies_left
         after = Span(f"   waits for {left} more", "dim") if left else Span("   ready", "good")
-        return line(label, *to, *computed, *on_leaving(step), *total, after)
+        return line(*to, *computed, *on_leaving(step), *total, after)
 
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
         for role, place in error.places:
@@ -324,9 +338,10 @@ class PaneTexts:
         waiting = cursor.waiting
         for i, node in enumerate(waiting[: self.limit]):
             left = cursor.dependencies_left(node)
-            total = next(iter(cursor.buffer(node).values()), None)
-            yield line(self._label("waiting" if i == 0 else ""), *title(cursor, node), "  ", self._value(total, 24),
-                       Span(f"  and {left} more to come", "dim"))  # fmt: skip
+            sums = cursor.buffer(node).items()
+            has = [line(*output_title(cursor, node, nr), "  ", self._value(total, 24)) for nr, total in sums]
+            more = Span(f"  and {left} more to come", "dim")
+            yield line(self._label("waiting" if i == 0 else ""), *sentence_list(has), more)
         yield from self._rest(len(waiting), "waiting nodes")
         count = len(pass_.steps) if pass_.is_complete else len(pass_.nodes)
         unfinished = cursor.part is not None or (cursor.step is not None and cursor.step.error is not None)
@@ -338,9 +353,17 @@ class PaneTexts:
     def _label(self, text: str) -> Span:
         return Span(text.ljust(LABEL), "label")
 
-    def _entry(self, label: str, before: list[Span], value: Value | None, role: Role = "gradient") -> Line:
-        used = LABEL + sum(len(span.text) for span in before) + 2
-        return line(self._label(label), *before, "  " if before else "", *self._array(value, self.width - used, role))
+    def _under(self, label: str, lines: Iterable[Line]) -> Iterator[Line]:
+        """The lines, with a label before the first."""
+        for i, one in enumerate(lines):
+            yield line(self._label("" if i else label), *one)
+
+    def _named(self, names: Line, value: Value | None, role: Role = "gradient") -> Line:
+        used = LABEL + sum(len(span.text) for span in names) + 2
+        return line(*names, "  " if names else "", *self._array(value, self.width - used, role))
+
+    def _contract(self, node: NodeRecord) -> ContractRows | None:
+        return ContractRows.of(self.cursor, node, self.width - LABEL, self._array)
 
     def _array(self, value: Value | None, width: int, role: Role) -> Line:
         """A value, followed by its shape if the elements are not listed."""

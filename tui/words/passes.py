@@ -12,7 +12,7 @@ from microtape.recording.model.formatting import format_number, format_shape, fo
 from microtape.recording.model.model import Recording, Value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
-from tui.words.sentence import title
+from tui.words.titles import title
 from tui.words.trace import pass_title, place_text
 
 NARROWEST = 12  # characters of a column that was cut

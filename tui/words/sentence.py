@@ -19,7 +19,9 @@ from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
+from tui.words.contract import arrived_at, contract_at, defined
 from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.titles import name_of_output, output_title, title
 from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
@@ -40,15 +42,6 @@ def aim(cursor: StepCursor) -> Line:
     """What the pass computes, as a heading: `∂z/∂x and ∂z/∂y, through 3 operations`. Empty without a pass."""
     pass_ = cursor.timeline.pass_
     return _Writer(cursor).aim(pass_) if pass_ is not None else ()
-
-
-def title(cursor: StepCursor, node: int) -> Line:
-    """The name of a node in running text: `x` for a leaf, `h (%12)` or `%12 mul` for an operation."""
-    record = cursor.timeline.node(node)
-    label = cursor.recording.label(node)
-    if record.variable is not None:
-        return line(Span(label, "leaf"))
-    return line(Span(f"%{node} {record.op}", "op")) if label[0] == "%" else line(Span(label, "name"), f" (%{node})")
 
 
 class _Writer:
@@ -128,7 +121,10 @@ class _Writer:
 
     def computed(self, node: NodeRecord) -> Line:
         """See the function `computed`."""
-        kept = dict.fromkeys(self.cursor.tensor_name(saved.ref) or "a constant" for saved in node.saved)
+        is_function = node.kind == "function"
+        kept = dict.fromkeys(
+            self.cursor.tensor_name(saved.ref) or (saved.name if is_function else "a constant") for saved in node.saved
+        )
         names = sentence_list([line(Span(name, "name")) for name in kept])
         why = line("It keeps ", *names, " for backward.") if kept else line("It keeps no value: backward needs none.")
         return line(*self._result(node), ". ", *why)
@@ -137,14 +133,35 @@ class _Writer:
         """`mul computed 6 from x and y`."""
         operands = [line(Span(self._operand(one), "name")) for one in node.operands]
         value = self.cursor.value(node.id)
-        result = self._number(value, "value") if value is not None else Span("a result that was not kept", "dim")
+        result = line(self._number(value, "value") if value is not None else Span("a result that was not kept", "dim"))
         if node.in_place and operands:
-            others = line(", using ", *sentence_list(operands[1:])) if operands[1:] else ()
+            written = operands.pop(self._written(node))
+            others = line(", using ", *sentence_list(operands)) if operands else ()
             before = self.cursor.overwritten(node.id)
             change = line(" from ", self._number(before, "value")) if before is not None else ()
-            return line(Span(node.op, "op"), " changed ", *operands[0], " in place", *change, " to ", result, *others)
+            return line(Span(node.op, "op"), " changed ", *written, " in place", *change, " to ", *result, *others)
         given = line(" from ", *sentence_list(operands)) if operands else ()
-        return line(Span(node.op, "op"), " computed ", result, *given)
+        results = sentence_list(self._results(node)) if len(node.outputs) > 1 else result
+        return line(Span(node.op, "op"), " computed ", *results, *given)
+
+    def _written(self, node: NodeRecord) -> int:
+        """The position of the operand that the operation wrote to: a Function says which."""
+        found = self.cursor.timeline.functions.get(node.id)
+        dirty = [one.argument for one in found.outputs if one.role == "dirty"] if found is not None else []
+        return next((one for one in dirty if one is not None and one < len(node.operands)), 0)
+
+    def _results(self, node: NodeRecord) -> list[Line]:
+        """`z = [-0, 2, 0]` for each output that is a tensor; one that gets no gradient is said to be so."""
+        found = contract_at(self.cursor, node.id)
+        results = []
+        for number, ref in enumerate(node.outputs):
+            value = self.cursor.recording.value(ref)
+            name = Span(name_of_output(self.cursor, node.id, number), "name")
+            is_quiet = found is not None and number < len(found.outputs) and not found.outputs[number].is_differentiable
+            if ref is not None:
+                shown = line(" = ", self._number(value, "value")) if value is not None else ()
+                results.append(line(name, *shown, " (non-differentiable)" if is_quiet else ""))
+        return results
 
     def _backward(self, step: BackwardStep) -> Line:
         node = self.cursor.timeline.node(step.node)
@@ -152,26 +169,15 @@ class _Writer:
             return self._failed(node, step, step.error)
         if node.variable is not None:
             return line(*self._accumulate(node, step), *self._next())
-        received = next((value for value in step.grad_outputs if value is not None), None)
-        if received is None:
-            begin = line(*title(self.cursor, node.id), " received no gradient")
-        else:
-            arrived = self.cursor.arrived(node.id)
-            whole = f" (the sum of {len(arrived)} terms)" if len(arrived) > 1 else ""
-            hooks = on_arrival(step)
-            if hooks:
-                names = sentence_list(line(Span(hook.name, "name")) for hook in hooks)
-                which = f"{whole}, which the {'hook' if len(hooks) == 1 else 'hooks'} "
-                before = self._number(hooks[0].before, "gradient")
-                gradient = line(before, which, *names, " changed to ", self._number(received, "gradient"))
-            else:
-                gradient = line(self._number(received, "gradient"), whole)
-            begin = line(*title(self.cursor, node.id), " received ", *gradient)
+        begin = line(*title(self.cursor, node.id), " received ", *self._received(node, step))
         sent = [one for one in step.deliveries if one.term is not None]
         if not sent:
             return line(*begin, "; it sends nothing, because none of its operands gets a gradient.", *self._next())
         rule = derivatives(self.cursor, step)
-        terms = [line(self._number(one.term, "gradient"), " to ", *title(self.cursor, one.node)) for one in sent]
+        terms = [
+            line(self._number(one.term, "gradient"), " to ", *output_title(self.cursor, one.node, one.input_nr))
+            for one in sent
+        ]
         hooked = on_leaving(step)
         by = line(f"; its rule {rule}" if rule else "; it", *hooked, ", sends " if hooked else " sends ")
         return line(
@@ -179,17 +185,40 @@ class _Writer:
             *self._sums(sent), *self._waiting(step), *self._made(step), *self._next(),
         )  # fmt: skip
 
+    def _received(self, node: NodeRecord, step: BackwardStep) -> Line:
+        """`6 (the sum of 2 terms)`; of a node with several outputs, for which of them each gradient is."""
+        several, came = len(step.grad_outputs) > 1, defined(self.cursor, node.id)
+        quiet = [number for number, one in enumerate(step.grad_outputs) if one is not None and number not in came]
+        known = [number for number, one in enumerate(step.grad_outputs) if one is not None and number in came]
+        if not known and not quiet:
+            return line("no gradient")
+        hooks = on_arrival(step)
+        changed: Line = ()
+        if hooks:
+            names = sentence_list(line(Span(hook.name, "name")) for hook in hooks)
+            changed = line(", which the ", "hook " if len(hooks) == 1 else "hooks ", *names, " changed")
+        parts = []
+        for number in known:
+            count = len(arrived_at(self.cursor, node.id, number))
+            whole = f" (the sum of {count} terms)" if count > 1 else ""
+            of = line(" for ", Span(name_of_output(self.cursor, node.id, number), "name")) if several else ()
+            after = self._number(step.grad_outputs[number], "gradient")
+            if changed and len(known) == 1:
+                before = self._number(hooks[0].before, "gradient")
+                parts.append(line(before, *of, whole, *changed, " to ", after, "," if quiet else ""))
+            else:
+                parts.append(line(after, *of, whole, *changed))
+        if quiet:
+            names = sentence_list(line(Span(name_of_output(self.cursor, node.id, one), "name")) for one in quiet)
+            parts.append(line("zeros for ", *names))
+        return sentence_list(parts)
+
     def _inside(self, step: BackwardStep, phase: Phase) -> Line:
         """One moment inside a step."""
         name = title(self.cursor, step.node)
         if phase.kind == "take":
-            arrived = self.cursor.arrived(step.node)
-            received = next((value for value in step.grad_outputs if value is not None), None)
-            whole = f", the sum of {len(arrived)} terms" if len(arrived) > 1 else ""
-            return line(
-                *name, " has all its terms. Its input buffer hands over ",
-                self._number(received, "gradient"), whole, ".",
-            )  # fmt: skip
+            received = self._received(self.cursor.timeline.node(step.node), step)
+            return line(*name, " has all its terms. Its input buffer hands over ", *received, ".")
         if phase.kind == "unpack":
             kept = [
                 line(Span(use.name, "op"), " = ", self._number(use.value, "value"), _version(use.ref))
@@ -206,7 +235,7 @@ class _Writer:
             applies = f" applies its rule {rule} and gets " if rule else " computes "
             return line(*name, applies, *sentence_list([line(term) for term in terms]), ". Nothing is sent yet.")
         one = step.deliveries[phase.delivery]
-        to = title(self.cursor, one.node)
+        to = output_title(self.cursor, one.node, one.input_nr)
         left = one.dependencies_left
         then = f"It waits for {_count(left, 'more term')}." if left else "It has all its terms: it is ready."
         if one.term is None:
@@ -232,7 +261,9 @@ class _Writer:
     def _sums(self, sent: list[Delivery]) -> Line:
         """The sums of gradients of values that were used more than once."""
         sums = [
-            line(*title(self.cursor, one.node), " has ", *self._sum(one.before, one.term, one.total))
+            line(
+                *output_title(self.cursor, one.node, one.input_nr), " has ", *self._sum(one.before, one.term, one.total)
+            )
             for one in sent
             if one.before is not None
         ]

@@ -11,7 +11,7 @@ from tui.time.breakpoints import Breakpoints, StopKind
 from tui.time.cursor import StepCursor
 from tui.time.finding_moments import position_of
 from tui.words.differences import wrong_gradients
-from tui.words.sentence import title
+from tui.words.titles import title
 
 BEGINS = {"nan": "NaN", "infinity": "infinity"}
 MOMENT_WIDTH, NODE_WIDTH = 16, 28  # of the columns

@@ -20,7 +20,7 @@ from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
 from tui.words.hook_effects import on_arrival, on_leaving
-from tui.words.sentence import title
+from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none
 from tui.words.worked_rule import symbol_values, worked_rule
 

@@ -11,7 +11,7 @@ from microtape.recording.model.model import BorderRecord, Place, Recording
 from microtape.recording.model.source import expression, only_assignment
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
-from tui.words.sentence import title
+from tui.words.titles import title
 
 FEW = 3  # lines
 

@@ -92,7 +92,7 @@ def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[in
     index: tuple[int, ...] = ()
     if shape and one.elements[worst] < np.prod(shape):
         index = tuple(int(i) for i in np.unravel_index(one.elements[worst], shape))
-    return format_number(analytical[worst]), format_number(numerical[worst]), index
+    return format_number(analytical[worst] + 0.0), format_number(numerical[worst] + 0.0), index  # + 0.0: no -0
 
 
 def _ratio(one: FiniteDifferences) -> str | None:

@@ -93,7 +93,7 @@ class OutputRecord(NamedTuple):
     name: str  # the variable of forward that held it when it returned; may be empty
     role: OutputRole
     argument: int | None  # for "dirty", "view" and "returned unchanged": which argument; None if unknown
-    reason: str  # for "non-differentiable": "mark_non_differentiable" or its dtype
+    reason: str  # why it gets no gradient: "mark_non_differentiable" or its dtype; empty if it does get one
 
 
 class FunctionRecord(NamedTuple):

@@ -72,7 +72,7 @@ class ScopeRecord(NamedTuple):
 class SavedRecord(NamedTuple):
     """A tensor that a node's forward saved for its backward."""
 
-    name: str  # the name in the formula ("x", "z") or "saved_tensors[0]"
+    name: str  # the name in the formula ("x", "z"); a Function's: the user's variable, else "saved_tensors[0]"
     ref: TensorRef  # the tensor and the version that was saved
 
 

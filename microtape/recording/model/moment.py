@@ -14,7 +14,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from microtape.recording.model.cut_history import borders_by_output
-from microtape.recording.model.model import BackwardStep, BorderRecord, Delivery, Pass, Recording, TensorRef, Value
+from microtape.recording.model.model import (
+    BackwardStep,
+    BorderRecord,
+    Delivery,
+    FunctionRecord,
+    Pass,
+    Recording,
+    TensorRef,
+    Value,
+)
 from microtape.recording.model.ready_queues import ReadyQueues
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
@@ -155,6 +164,11 @@ class PassTimeline:
             for one in node.saved:
                 found.setdefault(one.ref, {})[node.id] = None
         return {ref: tuple(nodes) for ref, nodes in found.items()}
+
+    @cached_property
+    def functions(self) -> Mapping[int, FunctionRecord]:
+        """Maps the node of a custom Function to its contract."""
+        return {one.node: one for one in self.recording.functions}
 
     @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:

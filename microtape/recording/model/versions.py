@@ -92,9 +92,10 @@ class Versions:
         return max(found, key=lambda pair: sum(one is not None for one in pair))
 
     def overwritten(self, write: Write) -> tuple[Saver, ...]:
-        """The nodes that had saved what a write overwrote."""
+        """The nodes that had saved what a write overwrote; for `detach_`, those that had saved the tensor."""
         owner, versions = self.owner(write.tensor), range(write.before, max(write.after, write.before + 1))
-        return tuple(self._saver(*one) for version in versions for one in self._saved.get((owner, version), ()))
+        saved = (one for version in versions for one in self._saved.get((owner, version), ()))
+        return tuple(self._saver(node, ref) for node, ref in saved if node.id < write.tape)
 
     @cached_property
     def writes(self) -> Mapping[int, tuple[Write, ...]]:

@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from microtape.basics.dtypes import is_differentiable
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
@@ -41,8 +43,9 @@ def function_record(
 
 
 def name_of(value: Any, names: Names) -> str:
-    """The variable that held this object; empty if none did."""
-    return next((name for name, one in names if one is value), "")
+    """The variable that held this object, rather than a list or ctx in which it was; empty if none did."""
+    found = [name for name, one in names if one is value]
+    return min(found, key=lambda name: not name.isidentifier(), default="")
 
 
 def _arguments(node: FunctionNode, before: Sequence[Operand]) -> list[ArgumentRecord]:
@@ -87,30 +90,34 @@ def _output(node: FunctionNode, args: Sequence[Any], value: Any, names: Names) -
     if not isinstance(value, TensorState):
         return OutputRecord(name, "not a tensor", None, "")
     argument = next((i for i, one in enumerate(args) if one is value), None)
+    reason = _why_non_differentiable(node, value)
     if any(one is value for one in node.dirty):
-        return OutputRecord(name, "dirty", argument, "mark_dirty")
-    if any(one is value for one in node.non_differentiable):
-        return OutputRecord(name, "non-differentiable", argument, "mark_non_differentiable")
-    if not is_differentiable(value.array.dtype):
-        return OutputRecord(name, "non-differentiable", argument, dtype_name(value.array.dtype))
+        return OutputRecord(name, "dirty", argument, reason)
+    if reason:
+        return OutputRecord(name, "non-differentiable", argument, reason)
     if argument is not None:
         return OutputRecord(name, "returned unchanged", argument, "")
     viewed = _viewed(args, value)
-    if viewed is not None:
-        return OutputRecord(name, "view", viewed, "")
-    return OutputRecord(name, "differentiable", None, "")
+    return OutputRecord(name, "differentiable" if viewed is None else "view", viewed, "")
+
+
+def _why_non_differentiable(node: FunctionNode, value: TensorState) -> str:
+    """The call that marked an output, or its dtype; empty for an output with a gradient."""
+    if any(one is value for one in node.non_differentiable):
+        return "mark_non_differentiable"
+    dtype = value.array.dtype
+    return "" if is_differentiable(dtype) else dtype_name(dtype)
 
 
 def _viewed(args: Sequence[Any], value: TensorState) -> int | None:
-    """The argument whose memory `value` shows."""
+    """The argument whose memory `value` shows; of several views of one tensor, the one that overlaps with it."""
     if not is_view(value):
         return None
     base = value.meta.view.base  # type: ignore[union-attr]
-    return next(
-        (
-            i
-            for i, one in enumerate(args)
-            if isinstance(one, TensorState) and (one is base or (is_view(one) and one.meta.view.base is base))  # type: ignore[union-attr]
-        ),
-        None,
-    )
+    found = [
+        i
+        for i, one in enumerate(args)
+        if isinstance(one, TensorState) and (one is base or (is_view(one) and one.meta.view.base is base))  # type: ignore[union-attr]
+    ]
+    overlapping = [i for i in found if np.may_share_memory(args[i].array, value.array)]
+    return next(iter(overlapping or found), None)

@@ -46,10 +46,10 @@ class FunctionAgain:
         """Its backward, after a forward on these arrays."""
         with GradMode(True):
             arguments = self._arguments(arrays)
-            for argument, needs_gradient in zip(arguments, self.needs_input_grad, strict=True):
-                if needs_gradient:
-                    argument.requires_grad_()
-            returned = self.cls.apply(*arguments)
+            returned = self.cls.apply(*[
+                one.requires_grad_().clone() if needs_gradient else one  # clone: it may write to what is no leaf
+                for one, needs_gradient in zip(arguments, self.needs_input_grad, strict=True)
+            ])  # fmt: skip
         several = returned if isinstance(returned, tuple) else (returned,)
         nodes = [edge_of(one)[0] for one in several if isinstance(one, TensorState)]
         node = next(one for one in nodes if isinstance(one, FunctionNode))

@@ -19,7 +19,7 @@ from tui.time.checked_again import Checked, CheckedStep, with_checks
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
-from tui.words.sentence import title
+from tui.words.titles import title
 
 LOOK = 0.2  # seconds between two looks at the program
 

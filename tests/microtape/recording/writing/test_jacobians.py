@@ -1,5 +1,7 @@
 """`Recording.jacobians`: the derivatives of small nodes, from their backward and from differences of their forward."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,8 @@ from hypothesis.extra import numpy as npst
 
 import microtape as mt
 from microtape import load, save
+from microtape.recording.file.integrity import check_integrity
+from microtape.recording.file.json_records import Damaged
 from microtape.recording.writing.recorder import Recorder
 
 
@@ -194,3 +198,49 @@ def test_they_are_kept_in_the_file(tmp_path):
         assert np.array_equal(one.analytical, other.analytical)
         assert np.array_equal(one.numerical, other.numerical)
         assert (one.node, one.edge, one.output, one.wrong) == (other.node, other.edge, other.output, other.wrong)
+
+
+class Shift(mt.autograd.Function):
+    """Adds to its argument in place, and to what it saved before."""
+
+    slope = 2.0
+
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.save_for_backward(x.clone())
+        x.add_(x * x * by)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * (1 + Shift.slope * x * 3.0), None
+
+
+@pytest.mark.parametrize(("slope", "wrong"), [(2.0, 0), (1.0, 2)])
+def test_a_function_that_writes_to_its_argument_runs_again_on_the_old_value(slope, wrong, monkeypatch):
+    monkeypatch.setattr(Shift, "slope", slope)
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+
+    def program():
+        y = x * 1
+        Shift.apply(y, 3.0).sum().backward()
+
+    recording = checked(program)
+    found = of(recording, "Shift")[0, 0]
+    assert len(found.wrong) == wrong
+    assert np.allclose(found.numerical, np.diag([7.0, 13.0]))
+    assert [one.agrees for one in recording.checks if recording.nodes[one.node].op == "Shift"] == [not wrong]
+
+
+@pytest.mark.parametrize(
+    "change", [{"node": 9}, {"edge": 1}, {"output": 1}, {"wrong": (9,)}, {"wrong": (-1,)}, {"analytical": np.zeros(9)}]
+)
+def test_in_a_file_they_have_to_fit_the_node(change):
+    x = mt.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    recording = checked(lambda: x.exp().backward(mt.ones(3)))
+    (one,) = recording.jacobians
+    check_integrity(recording)
+    with pytest.raises(Damaged):
+        check_integrity(dataclasses.replace(recording, jacobians=(one._replace(**change),)))

@@ -92,7 +92,8 @@ class FlowFinder:
         if step.kind == "return":
             self._leave(step.outputs, one)
         elif step.kind == "raise":
-            self.flows.append(Flow(Source(one.number - 1, None), one.number, None, "note"))
+            if one.number:
+                self.flows.append(Flow(Source(one.number - 1, None), one.number, None, "note"))
             self._leave((), None)
         else:
             self._define(one, step.outputs, _ports(step.outputs))

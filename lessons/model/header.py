@@ -27,8 +27,8 @@ from microtape.errors import RecordingError
 from microtape.recording.script.run import parse_passes
 
 KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict", "wrong_engine")
-ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+")
-ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME" or "grad NAME"'
+ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")
+ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME", "grad NAME" or "inside FUNCTION NAME"'
 
 
 class LessonError(ValueError):

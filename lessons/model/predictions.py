@@ -8,6 +8,9 @@ A prediction's `answer` says what to read:
     grad NAME        a leaf's .grad at the end of the pass; None if it has none
     changes          the leaves whose .grad the rest of the pass changes, or `none`
     succeeds         whether the pass ends without an error: `yes` or `no`
+
+    inside FUNCTION NAME    a variable of a function of the program (`Cube.backward`, a hook) at the end of its next
+                            call; `return` is what the function returns, `return 2` the second of several values
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import re
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import BackwardStep, Pass, Recording, Value
+from microtape.recording.model.model import BackwardStep, Operand, Pass, Recording, Value
 
 NOTHING = "none"
 SCALAR = ("scalar", "[]", "()")
@@ -46,6 +49,9 @@ def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = 
         return ", ".join(sorted(changed)) or NOTHING
     if kind == "grad":
         return format_value(_grad(recording, passes, name), 60, ascii=ascii)
+    if kind == "inside":
+        found = _inside(recording, one, prediction.after, name)
+        return found.text or format_value(recording.value(found.ref), 60, ascii=ascii)
     arrived = _gradient(recording, one.steps, name)
     return format_shape(arrived.shape, ascii=ascii) if kind == "shape" else format_value(arrived, 60, ascii=ascii)
 
@@ -76,6 +82,24 @@ def _grad(recording: Recording, passes: tuple[Pass, ...], name: str) -> Value | 
             if recording.nodes[step.node].variable in tensors:
                 return step.grad_after
     return next((value for tensor, value in passes[0].grads.items() if tensor in tensors), None)
+
+
+def _inside(recording: Recording, one: Pass, after: int, asked: str) -> Operand:
+    """A variable, or a returned value, of the first call of a function after that many steps of a pass."""
+    function, _, name = asked.partition(" ")
+    for call in recording.calls:
+        if call.name == function and call.pass_ == one.index and call.step is not None and call.step >= after:
+            end = call.steps[-1]
+            variables = {variable.name: variable.value for variable in end.variables}
+            if end.kind == "return":
+                variables |= {f"return {number}": value for number, value in enumerate(end.outputs, 1)}
+                if len(end.outputs) == 1:
+                    variables["return"] = end.outputs[0]
+            found = variables.get(name)
+            if found is None or (found.ref is not None and recording.value(found.ref) is None):
+                raise LessonError(f"a prediction asks for {name} inside {function}: there are {', '.join(variables)}")
+            return found
+    raise LessonError(f"a prediction asks for what is inside {function}, and it is not called after step {after}")
 
 
 def is_right(answer: str, right: str) -> bool:

@@ -102,6 +102,13 @@ FORWARD = (
         "help": "the program's operations instead of backward's steps; with --step K only the Kth",
     },
 )
+INTO = (
+    ("--into",),
+    {
+        "action": "store_true",
+        "help": "with what ran inside of your functions: forward (with --forward), backward, hooks, recomputations",
+    },
+)
 MARKS = (
     ("--marks",),
     {
@@ -181,6 +188,10 @@ CHECK = (
     ("--check",),
     {"action": "store_true", "help": "check every gradient by finite differences; this calls your Functions again"},
 )
+NO_CHECK = (
+    ("--no-check",),
+    {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
+)
 WATCH = (
     ("--watch",),
     {
@@ -189,6 +200,13 @@ WATCH = (
     },
 )
 PICTURE: Options = (
+    (
+        ("--into",),
+        {
+            "metavar": "NODE",
+            "help": "what ran inside of a node of a Function, hook or checkpoint: a number, a name, or Clip.backward",
+        },
+    ),
     (
         ("--show",),
         {
@@ -335,21 +353,17 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
-    )
-    no_check = (
-        ("--no-check",),
-        {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
     )
     add(
         "diagnose",
         "say what is wrong in a script or a recording: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, CHECK, no_check, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",

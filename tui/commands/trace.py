@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
             except (LookupError, ExpressionError) as problem:
                 raise CommandError(str(problem.args[0])) from None
     elif arguments.json:
-        _print_json(lambda progress: trace_json.as_json(recording, passes, progress))
+        _print_json(lambda progress: trace_json.as_json(recording, passes, progress, into=arguments.into))
     else:
         print_trace(recording, passes, arguments)
     return code
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:
     """Print all steps of these passes."""
-    _print(all_lines(recording, passes, width=_width(), ascii=is_ascii(arguments)))
+    into = getattr(arguments, "into", False)
+    _print(all_lines(recording, passes, width=_width(), ascii=is_ascii(arguments), into=into))
 
 
 def _view_is_asked_for(arguments: argparse.Namespace) -> bool:
@@ -97,10 +98,10 @@ def _view(recording: Recording, pass_index: int, arguments: argparse.Namespace) 
         return TraceView(lambda width, ascii: trace_folded(at, width=width, ascii=ascii),
                     lambda: trace_json.folds_as_json(at))  # fmt: skip
     if arguments.forward and arguments.step is None and arguments.node is None:
-        return TraceView(lambda width, ascii: trace_forward(at, width=width, ascii=ascii),
-                    lambda: trace_json.forward_as_json(at))  # fmt: skip
-    return TraceView(lambda width, ascii: trace_moment(at, width=width, ascii=ascii),
-                lambda: trace_json.step_as_json(at))  # fmt: skip
+        return TraceView(lambda width, ascii: trace_forward(at, width=width, ascii=ascii, into=arguments.into),
+                    lambda: trace_json.forward_as_json(at, into=arguments.into))  # fmt: skip
+    return TraceView(lambda width, ascii: trace_moment(at, width=width, ascii=ascii, into=arguments.into),
+                lambda: trace_json.step_as_json(at, into=arguments.into))  # fmt: skip
 
 
 def _moment(recording: Recording, pass_index: int, arguments: argparse.Namespace) -> StepCursor:

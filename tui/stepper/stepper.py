@@ -43,6 +43,7 @@ from tui.stepper.parts.playback import Playback
 from tui.stepper.parts.prediction import Prediction
 from tui.stepper.parts.prompts import Prompts
 from tui.stepper.parts.rerecorder import Rerecorder
+from tui.stepper.parts.stepping_in import SteppingIn
 from tui.stepper.parts.stops import Stops
 from tui.stepper.parts.tape_search import TapeSearch
 from tui.time.cursor import StepCursor
@@ -61,8 +62,8 @@ from tui.widgets.watch_pane import WatchPane
 
 KEYS = (
     *keys_of(
-        Movement, Arrangement, Explanations, DerivativeCheck, Findings, Stops, Playback, Prediction, TapeSearch,
-        Folding, CopyExport, LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
+        Movement, SteppingIn, Arrangement, Explanations, DerivativeCheck, Findings, Stops, Playback, Prediction,
+        TapeSearch, Folding, CopyExport, LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -130,6 +131,7 @@ class StepperScreen(Screen[None]):
         self.stops = Stops(self, self.background)
         self.panes = PaneChoice(self)
         self.findings = Findings(self, self.background, self.panes)
+        self.stepping_in = SteppingIn(self, self.stops, self.findings)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)
         self.later_passes = LaterPasses(self, run)
@@ -137,9 +139,11 @@ class StepperScreen(Screen[None]):
         self.derivative_check = DerivativeCheck(self, origin)
         self.parts: tuple[Part[Any], ...] = (
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
-            self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check, self.panes,
-            Explanations(self, self.movement, self.findings), Folding(self, self.background), CopyExport(self),
-            PassChooser(self, self.background), HelpPages(self, KEYS), NewcomerHints(self, wanted=guides),
+            self.stepping_in, self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check,
+            self.panes,
+            Explanations(self, self.movement, self.findings, self.stepping_in), Folding(self, self.background),
+            CopyExport(self), PassChooser(self, self.background), HelpPages(self, KEYS),
+            NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
         for part in self.parts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,17 +16,26 @@ from microtape.recording.findings import Finding
 from tui.shell.clipboard import copy
 from tui.shell.key_names import key_name
 from tui.shell.spans import Line, Span, line, plain
+from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
+from tui.time.finding_moments import moment_of
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.findings import carried, explained, findings_at
+from tui.words.inside import opens
 from tui.words.why import Subject, label, move_element, not_a_leaf_note, promised, subject, why
 from tui.words.why_none import why_no_grad
 
 MOST_TERMS = 200  # more are unreadable: a weight that is used at every time step has thousands
 
 
-class WhyScreen(Dialog[Finding | int | None]):
+class Into(NamedTuple):
+    """The user wants to see what ran inside of the user's functions, at a finding or in the step of a node."""
+
+    about: Finding | int
+
+
+class WhyScreen(Dialog[Finding | int | Into | None]):
     """Explains a finding, or one gradient at a time. Closes with the finding or node to go to, or None to stay."""
 
     DEFAULT_CSS = """
@@ -50,6 +59,7 @@ class WhyScreen(Dialog[Finding | int | None]):
         Binding("shift+left,H", "element(1, -1)", "row", show=False),
         Binding("shift+right,L", "element(1, 1)", "row", show=False),
         Binding("g", "go", "go there", show=False),
+        Binding("i", "into", "go inside", show=False),
         Binding("y", "copy", "copy", show=False),
     ]
 
@@ -112,6 +122,20 @@ class WhyScreen(Dialog[Finding | int | None]):
         about = self._trail[-1] if self._trail else None
         self.dismiss(about.node if isinstance(about, Subject) else about)
 
+    def action_into(self) -> None:
+        """Close, and step into the functions that ran there."""
+        about = self._trail[-1] if self._trail else None
+        if about is not None and self._inside is not None:
+            self.dismiss(Into(about.node if isinstance(about, Subject) else about))
+
+    @property
+    def _inside(self) -> CallCursor | None:
+        """What ran inside of the user's functions at the finding, or in the step of the node."""
+        about = self._trail[-1] if self._trail else None
+        if isinstance(about, Finding):
+            return CallCursor.open(moment_of(self._cursor, about), about.kind)
+        return None if about is None else CallCursor.open(self._cursor.goto_node(about.node))
+
     def action_copy(self) -> None:
         """Copy the whole answer."""
         self.notify(copy(self.app, "\n".join(plain(one) for one in self._answer), "the answer"), markup=False)
@@ -152,6 +176,9 @@ class WhyScreen(Dialog[Finding | int | None]):
                 rest = line(Span(f"and {answer.left_out:,} more terms; `microtape trace --why` lists them all", "dim"))
                 options.add_option(Option(self._content((rest,)), disabled=True))
                 self._answer = (*self._answer, rest)
+        inside = self._inside
+        if inside is not None:
+            heading = (*heading, line(Span(f"i opens {opens(inside)}", "good")))
         options.display = bool(options.option_count)
         if options.option_count:
             options.highlighted = 0
@@ -170,6 +197,8 @@ class WhyScreen(Dialog[Finding | int | None]):
             keys = [("enter", "Enter follows"), ("backspace", "Backspace returns"), ("g", "g goes there"), *keys]
         elif isinstance(top, Finding):
             keys = [("g", "g goes there"), *keys]
+        if inside is not None:
+            keys = [("i", "i goes inside"), *keys]
         self.query_one(Vertical).border_subtitle = keys_below(*keys)
         self.call_after_refresh(self.fit_lists)
 

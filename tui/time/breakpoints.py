@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from microtape.recording.model.model import BackwardStep, NodeRecord
+from microtape.recording.model.model import BackwardStep, NodeRecord, Place
 from microtape.recording.script.condition import Condition, Facts
 from microtape.recording.script.until import has_nan
+from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
-from tui.time.node_names import LINE
+from tui.time.node_names import LINE, AtLine, line_named
 from tui.time.timeline import Timeline
 
 StopKind: TypeAlias = Literal["break", "watch"]
@@ -26,6 +27,7 @@ class Breakpoint:
     kind: StopKind
     moments: tuple[int, ...]
     nodes: frozenset[int]  # empty for a condition, which may hold anywhere
+    line: AtLine | None = field(default=None, compare=False)  # if it is one of a line, which may be in a function
     condition: Condition | None = None
     is_known: bool = True  # False: the condition has not been evaluated at every moment yet
 
@@ -103,6 +105,10 @@ class Breakpoints:
         at = bisect_left(moments, position)
         return moments[at - 1] if at else None
 
+    def at_line(self, place: Place | None) -> bool:
+        """Whether a breakpoint is on the line of a place, such as that of a step inside of a function."""
+        return any(one.line is not None and one.line(place) for one in self.every)
+
     def why(self, position: int) -> str:
         """The breakpoints that stop at `position`, as the user wrote them."""
         return ", ".join(one.text for one in self.every if position in one.moments)
@@ -111,17 +117,28 @@ class Breakpoints:
 def _make(cursor: StepCursor, text: str, kind: StopKind, evaluate: bool) -> Breakpoint:
     timeline = cursor.timeline
     start = len(timeline.forward)
-    if (nodes := cursor.find(text)) or kind == "watch":
-        if not nodes:
+    line = line_named(text) if kind == "break" else None
+    inside = _inside(timeline, line) if line is not None else set()
+    if (nodes := cursor.find(text)) or inside or kind == "watch":
+        if not nodes and not inside:
             raise LookupError(f"there is no {text!r} here to watch")
         forward, backward = timeline.moments_of(nodes)
         came = (start + step + 1 for node in nodes for step, _ in timeline.received.get(node, ()))
-        moments = {*forward, *backward, *(came if kind == "watch" else ())}
-        return Breakpoint(text, kind, tuple(sorted(moments)), nodes)
+        moments = {*forward, *backward, *inside, *(came if kind == "watch" else ())}
+        return Breakpoint(text, kind, tuple(sorted(moments)), nodes, line)
     if text.isidentifier() or LINE.fullmatch(text.strip()):
         raise LookupError(f"there is no {text!r} here")
     condition = Condition.read(text)
-    return Breakpoint(text, kind, held(timeline, condition) if evaluate else (), frozenset(), condition, evaluate)
+    there = held(timeline, condition) if evaluate else ()
+    return Breakpoint(text, kind, there, frozenset(), None, condition, evaluate)
+
+
+def _inside(timeline: Timeline, line: AtLine) -> set[int]:
+    """The moments during which the line ran, in a function of the user's."""
+    return {
+        moment for moment, calls in timeline.calls.items()
+        if any(line(one.step.place) for one in everywhere(CallCursor(timeline.recording, calls)))
+    }  # fmt: skip
 
 
 def held(timeline: Timeline, condition: Condition) -> tuple[int, ...]:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import PurePath
+from typing import TypeAlias
 
 from microtape.recording.model.model import Place
 from tui.time.timeline import Timeline
+
+AtLine: TypeAlias = Callable[[Place | None], bool]
+"""Whether a place is on a line."""
 
 LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`
 
@@ -24,6 +29,15 @@ def _in_file(place: Place, file: PurePath) -> bool:
     return PurePath(place.file).parts[-len(file.parts) :] == file.parts if file.parts else True
 
 
+def line_named(text: str) -> AtLine | None:
+    """Whether a place is on the line that a text names (`:7`, `mlp.py:7`); None if the text names no line."""
+    found = LINE.fullmatch(text.strip())
+    if found is None:
+        return None
+    file, at = PurePath(found[1] or ""), int(found[2])
+    return lambda place: place is not None and place.line <= at <= place.end_line and _in_file(place, file)
+
+
 def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, an operation."""
     target = text.strip()
@@ -31,10 +45,8 @@ def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
         node = int(number[1])
         return frozenset({node} if node in timeline.row_of else ())
     nodes = (timeline.node(node) for node in timeline.rows)
-    if line := LINE.fullmatch(target):
-        file, at = PurePath(line[1] or ""), int(line[2])
-        places = ((one.id, one.place) for one in nodes if one.place is not None)
-        return frozenset(node for node, place in places if place.line <= at <= place.end_line and _in_file(place, file))
+    if (line := line_named(target)) is not None:
+        return frozenset(one.id for one in nodes if line(one.place))
     if found := timeline.by_name.get(target):
         return found
     folded = target.casefold()

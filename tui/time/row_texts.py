@@ -166,9 +166,9 @@ class RowTexts:
     def change(self, cursor: StepCursor, node: int, width: int) -> str:
         """`[-4, 1, 6] → [-3, 2, 7]` for a write in place; empty if it does not fit, or for other operations."""
         before, arrow = cursor.overwritten(node), " -> " if self.ascii else " → "
-        if before is None:
-            return ""
         width = (width - len(arrow)) // 2
+        if before is None or width <= 0:
+            return ""
         texts = [format_value(one, width, ascii=self.ascii) for one in (before, cursor.value(node))]
         listed = math.prod(before.shape) > FEW or not any("±" in text or "+-" in text for text in texts)
         return arrow.join(texts) if listed and not any(text.endswith(ELLIPSES) for text in texts) else ""

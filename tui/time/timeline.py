@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 KEPT = 60_000  # the most rows of all timelines that are kept
+IN_FORWARD = ("forward", "setup_context", "jvp", "pack hook")  # calls that run when an operation is recorded
 SNAPSHOT_EVERY = 64  # steps between two stored sets of waiting nodes; the steps between are replayed
 
 
@@ -141,6 +142,22 @@ class Timeline(moment.PassTimeline):
         nodes = tuple(nodes)
         forward = sorted(forward_at[node] for node in nodes if node in forward_at)
         return forward, sorted(start + step_of[node].index + 1 for node in nodes if node in step_of)
+
+    @cached_property
+    def calls(self) -> Mapping[int, tuple[int, ...]]:
+        """Moment to the calls of the user's functions in it, by their index in `Recording.calls`; in order of time."""
+        found: dict[int, list[int]] = {}
+        index, start = self.pass_.index if self.pass_ is not None else None, len(self.forward)
+        calls = self.recording.calls
+        for one in calls:
+            is_inner = (
+                one.outer is not None and calls[one.outer].pass_ == one.pass_
+            )  # its step in that call leads to it
+            if one.kind in IN_FORWARD and one.node is not None and one.node in self.forward_at:
+                found.setdefault(self.forward_at[one.node], []).append(one.id)
+            elif one.pass_ is not None and one.pass_ == index and one.step is not None and not is_inner:
+                found.setdefault(min(start + one.step + 1, self.last), []).append(one.id)
+        return {moment: tuple(calls) for moment, calls in found.items()}
 
     @property
     def last(self) -> int:

@@ -21,6 +21,11 @@ class Footer(Widget):
     DEFAULT_CSS = "Footer { dock: bottom; height: 1; background: $footer-background; }"
 
     keys: reactive[tuple[tuple[str, str, str], ...]] = reactive(())  # key, its name, its description
+    unavailable: reactive[frozenset[str]] = reactive(frozenset())  # actions that have nothing to act on now
+
+    def watch_unavailable(self) -> None:
+        """Show only the keys that do something."""
+        self._follow(self.screen)
 
     def on_mount(self) -> None:
         """Subscribe to changes of the screen's bindings."""
@@ -49,4 +54,5 @@ class Footer(Widget):
                 known.setdefault(binding.action, (binding.key, self.app.get_key_display(binding), binding.description))
                 own = declared.index(binding.action) if binding.action in declared else len(declared)
                 places.setdefault(binding.action, own if node in (screen, self.app) else -1)
-        self.keys = tuple(known[action] for action in sorted(known, key=places.__getitem__))
+        shown = [action for action in known if action not in self.unavailable]
+        self.keys = tuple(known[action] for action in sorted(shown, key=places.__getitem__))

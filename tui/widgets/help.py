@@ -61,10 +61,18 @@ class HelpScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter,f1", "dismiss", "close")]
 
     def __init__(
-        self, about: tuple[str, str] | None = None, *, rows: Sequence[Row] = (), names: KeyNames | None = None
+        self,
+        about: tuple[str, str] | None = None,
+        *,
+        rows: Sequence[Row] = (),
+        names: KeyNames | None = None,
+        preface: str = PREFACE,
+        marks: Sequence[tuple[str, str, str]] = MARKS,
     ) -> None:
         """`about` is a title and a text that replace the keys and marks."""
         super().__init__()
+        self._preface = preface
+        self._marks = marks
         self._about = about
         self._rows = rows
         self._names = names or KeyNames({})
@@ -78,10 +86,10 @@ class HelpScreen(Dialog[None]):
                 page.border_title, text = self._about
                 yield Static(self._text(self._names.spell(text)))
                 return
-            yield Static(self._text(PREFACE))
+            yield Static(self._text(self._preface))
             yield Static(self._table("\nkeys", self._key_rows()))
             glyphs = ASCII_GLYPHS if self._names.ascii else GLYPHS
-            marks = [(glyphs[name] if name else mark, meaning) for mark, name, meaning in MARKS]
+            marks = [(glyphs[name] if name else mark, meaning) for mark, name, meaning in self._marks]
             yield Static(self._table("\nmarks", marks))
 
     def _key_rows(self) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual.events import Click, Resize
 from textual.geometry import Size
@@ -18,23 +18,22 @@ from tui.widgets.line_view import LineView
 from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, plain, wrap
 
+Moment = TypeVar("Moment")
 
-class Pane(LineView):
-    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. The subclass's style sets its share of the height."""
 
-    DEFAULT_CSS = "Pane { padding: 0 1; }"
+class TextPane(LineView, Generic[Moment]):
+    """Shows `lines(cursor)` of a subclass, wrapped and scrolled. The subclass's style sets its share of the height.
+
+    The cursor is that of the screen: a moment of a pass, or a step inside of a function.
+    """
+
+    DEFAULT_CSS = "TextPane { padding: 0 1; }"
 
     NAME: ClassVar[str]  # the pane's id, its title and its tab
     EXPLAINED: ClassVar[str]  # the text of F1; `{action}` stands for the key of an action
     HANGING: ClassVar[int] = 0  # the indentation of the further rows of a wrapped line
 
-    cursor: reactive[StepCursor | None] = reactive(None, repaint=False)
-
-    @dataclass
-    class Chosen(Message):
-        """Posted when something that belongs to a moment is clicked."""
-
-        moment: int
+    cursor: reactive[Moment | None] = reactive(None, repaint=False)
 
     def __init__(self, id: str = "", *, ascii: bool = False) -> None:
         super().__init__(id=id or self.NAME)
@@ -46,7 +45,7 @@ class Pane(LineView):
         self._strips: dict[int, tuple[StyledLine, Strip]] = {}  # by row: its text, and the strip drawn for it
         self._renderer = StripRenderer(self)
 
-    def lines(self, cursor: StepCursor) -> list[StyledLine]:
+    def lines(self, cursor: Moment) -> list[StyledLine]:
         """The pane's text at a moment."""
         raise NotImplementedError
 
@@ -55,10 +54,9 @@ class Pane(LineView):
         """Whether the pane has nothing to show; it then leaves its room to the other panes."""
         return False
 
-    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+    def click_message(self, cursor: Moment, line: int, row: StyledLine, column: int) -> Message | None:
         """The message to post for a click: on a column of a row, which belongs to the line with this index."""
-        moment = moment_at(cursor, row, column)
-        return None if moment is None else self.Chosen(moment)
+        return None
 
     def on_click(self, event: Click) -> None:
         """Post the message for the clicked place, if there is one."""
@@ -142,3 +140,18 @@ class Pane(LineView):
         strip = self._renderer.line(text, self.size.width)
         self._strips[row] = text, strip
         return strip
+
+
+class Pane(TextPane[StepCursor]):
+    """A pane about a moment of a pass."""
+
+    @dataclass
+    class Chosen(Message):
+        """Posted when something that belongs to a moment is clicked."""
+
+        moment: int
+
+    def click_message(self, cursor: StepCursor, line: int, row: StyledLine, column: int) -> Message | None:
+        """Go to the moment that the clicked words name."""
+        moment = moment_at(cursor, row, column)
+        return None if moment is None else self.Chosen(moment)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
-from textual.content import Content
-from textual.highlight import highlight
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -16,11 +12,9 @@ from microtape.recording.model.model import Place
 from tui.time.cursor import StepCursor
 from tui.time.source import place_of
 from tui.widgets.pane import Pane
-from tui.widgets.styled_text import StyledLine, TextSegment, joined, plain, restyled
-from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
+from tui.widgets.program_text import CURRENT, FAULT, ProgramText
+from tui.widgets.styled_text import StyledLine, TextSegment
 
-CURRENT = "bold on $accent-muted"
-FAULT = "bold on $error-muted"
 ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "computed here", "raised": "raised here"}
 
 
@@ -55,9 +49,7 @@ class SourcePane(Pane):
 
     def __init__(self, id: str = "", *, ascii: bool = False) -> None:
         super().__init__(id, ascii=ascii)
-        self._programs: dict[
-            str, tuple[list[StyledLine], list[StyledLine]]
-        ] = {}  # by program text: highlighted lines, and the same lines with numbers
+        self._program = ProgramText(ascii=ascii)
         self._file = ""
         self._line = 1
 
@@ -96,43 +88,14 @@ class SourcePane(Pane):
         marks = [(place, CURRENT)] if place is not None else []
         marks += [(fault, FAULT) for _, fault in faults if fault.file == file]
         notes = {fault.line: ROLES.get(role, role) for role, fault in faults if fault.file == file}
-        coloured, numbered = self._program(code)
-        marked, text = list(coloured), list(numbered)
-        for one, style in marks:
-            _mark(marked, one, style)
         stops = {line for node in self.stops for line in _lines_of(cursor, node, file)[:1]}
-        special = stops.union(*(range(one.line, one.end_line + 1) for one, _ in marks))
-        for number in special & set(range(1, len(text) + 1)):
-            note = notes.get(number, "")
-            text[number - 1] = self._numbered(number, marked[number - 1], len(text), place, note, number in stops)
-        return text
-
-    def _program(self, code: str) -> tuple[list[StyledLine], list[StyledLine]]:
-        """A program's lines, highlighted; and the same lines with numbers, ready to show if they have no mark."""
-        known = self._programs.get(code)
-        if known is None:  # the text changes if the program is edited and recorded again
-            coloured = _highlighted("\n".join(code.splitlines()))
-            numbered = [self._numbered(i, line, len(coloured), None, "") for i, line in enumerate(coloured, 1)]
-            known = self._programs[code] = coloured, numbered
-        return known
+        return self._program.lines(code, place, marks, notes, stops)
 
     def settle(self) -> None:
         """Scroll until the current line is in view, with a line above and below it."""
         row = self.row_of(self._line - 1)
         if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
             self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
-
-    def _numbered(
-        self, number: int, line: StyledLine, count: int, place: Place | None, note: str, stops: bool = False
-    ) -> StyledLine:
-        here = place is not None and place.line <= number <= place.end_line
-        glyphs = ASCII_GLYPHS if self.ascii else GLYPHS
-        glyph = glyphs["current" if here else "failed" if note else "none"]
-        colour = "bold $text-error" if note else "bold $text-accent" if here else "$text-disabled"
-        says = f"  {'<-' if self.ascii else '◀'} {note}" if note else ""
-        stop = TextSegment(glyphs["stop"], "bold $text-success") if stops else TextSegment(" ")
-        margin = TextSegment(f"{glyph}{number:>{len(str(count))}}", colour)
-        return joined((margin, stop, *line, TextSegment(says, "bold $text-error")))
 
 
 def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
@@ -141,31 +104,8 @@ def _lines_of(cursor: StepCursor, node: int, file: str) -> range:
     return range(place.line, place.end_line + 1) if place is not None and place.file == file else range(0)
 
 
-def _highlighted(code: str) -> list[StyledLine]:
-    """The program's lines, highlighted."""
-    rows = highlight(code, language="python").split("\n", allow_blank=True)
-    return [joined(TextSegment(text, style) for text, style in _runs(row)) for row in rows]
-
-
-def _runs(row: Content) -> Iterator[tuple[str, str]]:
-    """The stretches of a line that have the same styles."""
-    cuts = sorted({0, len(row), *(span.start for span in row.spans), *(span.end for span in row.spans)})
-    for start, end in pairwise(cuts):
-        styles = (str(span.style) for span in row.spans if span.start <= start and end <= span.end)
-        yield row.plain[start:end], " ".join(styles)
-
-
 def _faults(cursor: StepCursor) -> tuple[tuple[str, Place], ...]:
     error = cursor.step.error if cursor.step else cursor.timeline.pass_.error if cursor.timeline.pass_ else None
     if cursor.is_forward or error is None or (cursor.step is None and cursor.timeline.steps):
         return ()
     return error.places
-
-
-def _mark(text: list[StyledLine], place: Place, style: str) -> None:
-    """Mark the characters of a place, which may span several lines."""
-    for number in range(place.line, min(place.end_line, len(text)) + 1):
-        line = plain(text[number - 1])
-        begin = place.column if number == place.line else len(line) - len(line.lstrip())
-        end = place.end_column if number == place.end_line else len(line)
-        text[number - 1] = restyled(text[number - 1], begin, end, style)

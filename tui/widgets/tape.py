@@ -27,6 +27,7 @@ from tui.time.row_texts import RowCells, fit
 from tui.time.timeline import Timeline
 from tui.widgets.line_view import LineView
 from tui.widgets.tape_rows import RowPainter, TapeState
+from tui.words.event_rows import events_width
 
 HEADER = 1  # the line of headings, or of the filter
 MARKER = 2  # columns of the marker
@@ -45,6 +46,8 @@ class TapeView(LineView, can_focus=True):
         "gradient's size (root mean square) as a bar, on a logarithmic scale over the whole pass: zero has no bar, NaN "
         "and infinity have a sign. "
         "✗, ! and · mark what was found to be wrong; ✂ is where the history of a leaf's value ends. "
+        "A row without a number tells of a write in place (version 0 → 1), or of a result without a gradient, ×. "
+        "{versions} lists the versions of a tensor. "
         "Click a row to go to its step, or left of it to set a breakpoint, ◆."
     )
 
@@ -181,7 +184,7 @@ class TapeView(LineView, can_focus=True):
         strip = self._strips.get(row)
         if strip is None:
             state = TapeState(self._listing, self._cells, self.cursor, self._delivered, self.stops, self.findings,
-                              self.without_gradient)  # fmt: skip
+                              self.without_gradient, self.size.width - MARKER - SCROLLBAR)  # fmt: skip
             segments = self._painter.paint(row, state)
             strip = Strip([Segment(text, style) for text, style in segments if text]).simplify()
             strip = self._strips[row] = strip.adjust_cell_length(self.size.width, segments[-1][1])
@@ -203,7 +206,12 @@ class TapeView(LineView, can_focus=True):
 
     def wanted_width(self, width: int) -> int:
         """The width at which the view, with its border, would cut no text, on a screen of `width` columns."""
-        return self._tape.rows.wanted(width) + MARKER + SCROLLBAR + BORDERS if self._tape is not None else 0
+        if self._tape is None or self._listing is None or self.cursor is None:
+            return 0
+        columns, lanes = self._tape.rows.wanted(width), self._listing.lanes
+        beside = self._tape.rows.columns(columns, lanes)
+        events = events_width(self.cursor, self._tape.rows, self._listing.entries) + beside.number + beside.lanes + 2
+        return max(columns, events) + MARKER + SCROLLBAR + BORDERS
 
     # The listed rows
 

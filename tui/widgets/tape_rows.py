@@ -35,6 +35,7 @@ class TapeState(NamedTuple):
     stops: frozenset[int]  # nodes with a breakpoint
     findings: Mapping[int, Severity]  # the culprits
     without_gradient: Mapping[int, str]  # nodes that get no gradient, with what their rows say
+    width: int  # characters of a row, from its number on
 
 
 class RowPainter:
@@ -137,7 +138,7 @@ class RowPainter:
         cursor, columns = tape.cursor, tape.cells.columns
         drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         text = "tape--past" if is_past(cursor, event) else "tape--future"
-        left = sum(width + GAP for width in columns.widths[2:] if width) - GAP
+        left = tape.width - columns.number - columns.lanes - 2 * GAP
         found = [(" " * (2 + columns.number + 1), self._style(text))]
         found.append((f"{drawn.ljust(columns.lanes)} ", self._style("tape--lane" if text == "tape--past" else text)))
         for words, role in event_line(cursor, tape.cells.rows, event, left, columns.value):

@@ -135,7 +135,7 @@ def _verdict(analytical: float, numerical: float, agrees: bool) -> Line:
 
 def _four(x: float) -> str:
     """Four digits with trailing zeros, so that equal numbers look equal."""
-    return format(x, "#.4g").rstrip(".")
+    return format(x + 0.0, "#.4g").rstrip(".")  # + 0.0: no -0
 
 
 def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: Index | None) -> float | None:

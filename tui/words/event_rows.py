@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import islice
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.undifferentiable import why_border, why_undifferentiable
-from tui.shell.spans import Line, Span, line
+from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.event_rows import EndRow, WriteRow
 from tui.time.row_texts import RowTexts
 from tui.words.versions import write_line
 
+MEASURED = 60  # rows of events
+WIDEST = 100  # characters that such a row takes at most
 VALUE = 24  # characters of the value at the end of a path
 
 
@@ -26,6 +30,18 @@ def event_line(cursor: StepCursor, rows: RowTexts, event: WriteRow | EndRow, wid
         is_said = node is not None and len(event.writes) == 1 and rows.change(cursor, node, value) != ""
         return write_line(cursor, event.writes, width, values=past and not is_said)
     return _end(cursor, rows, event, width, past=past)
+
+
+def events_width(cursor: StepCursor, rows: RowTexts, entries: Iterable[object]) -> int:
+    """The width at which the rows of events are whole, but for values; of a long tape, the first of them."""
+    events = islice((one for one in entries if isinstance(one, WriteRow | EndRow)), MEASURED)
+    lines = (
+        write_line(cursor, one.writes, WIDEST, values=False)
+        if isinstance(one, WriteRow)
+        else _end(cursor, rows, one, WIDEST, past=False)
+        for one in events
+    )
+    return max((len(plain(one)) for one in lines), default=0)
 
 
 def is_past(cursor: StepCursor, event: WriteRow | EndRow) -> bool:

@@ -8,6 +8,7 @@ from microtape.recording.findings import findings
 from microtape.recording.model.model import Pass, Place, Recording
 from microtape.recording.model.source import expression, source_lines
 from tui.shell.spans import Line, plain, shown, wrapped
+from tui.time.calls import CallCursor
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.event_rows import EndRow, WriteRow
@@ -18,6 +19,7 @@ from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
 from tui.words.findings import row_of
+from tui.words.inside import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence
@@ -31,9 +33,17 @@ MARKS = {"current": ">", "delivered": "+"}
 
 
 def trace(
-    recording: Recording, passes: Iterable[int] | None = None, *, width: int = 100, ascii: bool = False
+    recording: Recording,
+    passes: Iterable[int] | None = None,
+    *,
+    width: int = 100,
+    ascii: bool = False,
+    into: bool = False,
 ) -> Iterator[str]:
-    """The passes at these indices (None: all) with every step, in order. Nothing is left out."""
+    """The passes at these indices (None: all) with every step, in order. Nothing is left out.
+
+    With `into`, what ran inside of the user's functions follows the step in which it ran.
+    """
     yield from _opening(recording)
     yield from (
         text
@@ -42,13 +52,12 @@ def trace(
     )
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
-        yield from _trace_pass(recording, index, width=width, ascii=ascii)
+        yield from _trace_pass(_Printer(recording, index, width, ascii, into=into))
     yield from _closing(recording)
 
 
-def _trace_pass(recording: Recording, pass_index: int = 0, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+def _trace_pass(printer: _Printer) -> Iterator[str]:
     """One pass: its tape with the final values and gradients, then every step, then the leaves."""
-    printer = _Printer(recording, pass_index, width, ascii)
     yield from printer.heading()
     yield ""
     yield from printer.tape(printer.cursor(len(printer.timeline.steps)))
@@ -67,9 +76,9 @@ def trace_step(
     yield from trace_moment(StepCursor.after(recording, steps, pass_index), width=width, ascii=ascii)
 
 
-def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False, into: bool = False) -> Iterator[str]:
     """A moment: the tape, what happened, the source, the leaves, the engine."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii, into=into)
     yield from printer.heading()
     yield ""
     yield from printer.tape(cursor, marks=True)
@@ -83,9 +92,9 @@ def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -
     yield from printer.engine(cursor)
 
 
-def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
+def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False, into: bool = False) -> Iterator[str]:
     """Every operation before the pass, in order."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii, into=into)
     yield from printer.heading()
     for index in range(len(cursor.timeline.forward)):
         yield ""
@@ -155,8 +164,9 @@ def _closing(recording: Recording) -> Iterator[str]:
 class _Printer:
     """Prints moments of one pass."""
 
-    def __init__(self, recording: Recording, pass_index: int, width: int, ascii: bool) -> None:
+    def __init__(self, recording: Recording, pass_index: int, width: int, ascii: bool, *, into: bool = False) -> None:
         self.recording = recording
+        self.into = into
         self.timeline = Timeline(recording, pass_index)
         self.width = width
         self.ascii = ascii
@@ -244,6 +254,7 @@ class _Printer:
             yield from self._wrapped(self._text(sentence(cursor)))
             for spans in self._pane_texts(cursor).node():
                 yield from self._wrapped(self._text(spans), hanging=LABEL)
+            yield from self._inside(cursor)
 
     def derivative(self, cursor: StepCursor, *, only_wrong: bool = False) -> Iterator[str]:
         """The check of the current node's derivative, if it was checked."""
@@ -265,6 +276,15 @@ class _Printer:
         yield from self._wrapped(self._text(computed(moment, node.id)))
         for spans in self._pane_texts(moment).operation(node):
             yield from self._wrapped(self._text(spans), hanging=LABEL)
+        yield from self._inside(moment)
+
+    def _inside(self, moment: StepCursor) -> Iterator[str]:
+        """What ran inside of the user's functions in a step."""
+        calls = self.timeline.calls.get(moment.position, ()) if self.into else ()
+        for at in range(len(calls)):
+            for indent, spans in call_lines(CallCursor(self.recording, calls, at)):
+                text = self._text(spans)
+                yield from wrapped(text, self.width, INDENT + indent, INDENT + indent + " " * 14) or [""]
 
     def leaves(self, cursor: StepCursor) -> Iterator[str]:
         yield self._rule("Leaves")

@@ -23,10 +23,12 @@ from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
 from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
+from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, RunRow
 from tui.time.source import place_of
 from tui.words.contract import contract_at
+from tui.words.inside import InsideWords
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
 from tui.words.sentence import computed, sentence
@@ -37,10 +39,15 @@ FORMAT = {"format": "microtape trace", "version": 1}
 
 
 def as_json(
-    recording: Recording, passes: Iterable[int] | None = None, progress: Callable[[str], None] = lambda text: None
+    recording: Recording,
+    passes: Iterable[int] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+    *,
+    into: bool = False,
 ) -> dict[str, Any]:
     """The recording as JSON-ready data, with the passes at these indices (None: all).
 
+    With `into`, each step has what ran inside of the user's functions.
     `progress` is called repeatedly with a text; an exception from it ends the work.
     """
     chosen = []
@@ -51,7 +58,7 @@ def as_json(
         for done in range(len(one.steps)):
             if done % REPORT_EVERY == 0:
                 progress(f"{done:,} of {len(one.steps):,} steps")
-            steps.append(_step(cursor.move(done + 1)))
+            steps.append({**_step(cursor.move(done + 1)), **_inside(cursor.move(done + 1), into)})
         chosen.append({**_plain(one._replace(steps=())), "steps": steps})
     return {
         **FORMAT,
@@ -69,7 +76,7 @@ def as_json(
     }
 
 
-def step_as_json(cursor: StepCursor) -> dict[str, Any]:
+def step_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
     """One moment: the step or operation with its node, the engine's queues, every leaf, and the texts of the panes."""
     words = PaneTexts(cursor, 200, limit=None)
     leaves = [cursor.leaf(tensor) for tensor in cursor.timeline.collectors]
@@ -111,13 +118,36 @@ def step_as_json(cursor: StepCursor) -> dict[str, Any]:
             }
             for leaf in leaves
         ],
+        **_inside(cursor, into),
     }
 
 
-def forward_as_json(cursor: StepCursor) -> dict[str, Any]:
+def _inside(cursor: StepCursor, into: bool) -> dict[str, Any]:
+    """The calls of the user's functions in a step, each with the words of its steps; nothing if not asked for."""
+    calls = cursor.timeline.calls.get(cursor.position, ())
+    return {"inside": [_call(CallCursor(cursor.recording, calls, at)) for at in range(len(calls))]} if into else {}
+
+
+def _call(cursor: CallCursor) -> dict[str, Any]:
+    steps = []
+    for position, row in enumerate(InsideWords(cursor, 200).rows):
+        here = cursor.to(position)
+        inner = here.inner()
+        words = f"{row.op} {row.operands}".strip()
+        steps.append({
+            **_plain(here.step), "words": f"{words}: {plain(row.result)}",
+            "calls": [] if inner is None else [_call(inner)],
+        })  # fmt: skip
+    return {**_plain(cursor.call._replace(steps=())), "steps": steps}
+
+
+def forward_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
     """Every operation before a pass, in order, with its sentence."""
     end = cursor.to_moment(len(cursor.timeline.forward))
-    operations = [{"node": node, "sentence": plain(computed(end, node))} for node in cursor.timeline.forward]
+    operations = [
+        {"node": node, "sentence": plain(computed(end, node)), **_inside(end.to_moment(moment), into)}
+        for moment, node in enumerate(cursor.timeline.forward, 1)
+    ]
     return {**FORMAT, "operations": operations}
 
 

@@ -31,27 +31,40 @@ def write_line(cursor: StepCursor, writes: Sequence[Write], width: int, *, value
     """
     if len(writes) > 1 and writes[0].node is None:
         return _many(cursor, writes)
-    found: list[Line] = []
-    for write in writes:
-        begin = _subject(cursor, write, several=len(writes) > 1)
-        saved = saved_by(cursor, write)
-        room = width - len(plain(begin)) - len(plain(saved)) - 2
+    found: list[Span] = []
+    for i, write in enumerate(writes):
+        found += [Span("; " if i else ""), *_write(cursor, write, width, named=len(writes) > 1, values=values)]
+    return line(*found)
+
+
+def _write(cursor: StepCursor, write: Write, width: int, *, named: bool, values: bool) -> Line:
+    """The first way to say it that has room for the values; if none has, the first that has room at all."""
+    values = values and write.before != write.after
+    told = saved_by(cursor, write)
+    whole: list[Line] = []
+    for placed, saved in ((True, told), (False, told), (False, saved_by(cursor, write, brief=True))):
+        begin = _subject(cursor, write, named=named, placed=placed)
+        room = width - len(plain(begin)) - len(plain(saved)) - len(", ")
         change = _change(cursor, write, room) if values else ()
-        found.append(line(*begin, *change, ", ", *saved))
-    return line(*(span for i, one in enumerate(found) for span in (Span("; " if i else ""), *one)))
+        found = line(*begin, *change, ", ", *saved)
+        if room >= 0 and (change or not values):
+            return found
+        whole += [found] if room >= 0 else []
+    return whole[0] if whole else found
 
 
-def saved_by(cursor: StepCursor, write: Write) -> Line:
-    """`saved by nobody`, or `saved by exp (line 4), which will miss it`."""
+def saved_by(cursor: StepCursor, write: Write, *, brief: bool = False) -> Line:
+    """`saved by nobody`, or `saved by exp (line 4), which will miss it`. `brief`: only who will miss it, if anybody."""
     savers = cursor.timeline.versions.overwritten(write)
     fates: list[Fate] = [fate for fate in FATES if any(one.fate == fate for one in savers)]
     if not fates:
         return line(Span("saved by nobody", "dim"))
     groups: list[Line] = []
-    for i, fate in enumerate(fates):
+    for i, fate in enumerate(fates[:1] if brief else fates):
         who = sentence_list([_saver(cursor, one) for one in savers if one.fate == fate], 2)
         text, role = FATES[fate]
-        groups.append(line("; " if i else "saved ", "by ", *who, Span(f", which {text}", role)))
+        which = "" if brief and fate != "lost" else f", which {text}"
+        groups.append(line("; " if i else "saved ", "by ", *who, Span(which, role)))
     return line(*(span for one in groups for span in one))
 
 
@@ -107,6 +120,17 @@ def whose_memory(cursor: StepCursor, tensor: int) -> Iterator[Line]:
                    *sentence_list([line(Span(name, "name")) for name in names], 4))  # fmt: skip
 
 
+def uncounted(cursor: StepCursor, tensor: int) -> Iterator[Line]:
+    """The writes that no version counts."""
+    found = cursor.timeline.versions.uncounted(tensor)
+    if not found:
+        return
+    often = f"{len(found):,} times" if len(found) > 1 else "once"
+    how = f" was written to {often} through .data or numpy"
+    warning = Span("; no version counts that, and backward cannot notice it", "warn")
+    yield line(Span(cursor.tensor_label(tensor), "name"), how, _at(found[0].place), warning)
+
+
 def view_of(cursor: StepCursor, tensor: int) -> str:
     """`a view of x`, `detached from x: the same memory`; empty for a tensor with memory of its own."""
     owner = cursor.timeline.versions.owner(tensor)
@@ -134,18 +158,18 @@ def copy_slices_lines(cursor: StepCursor, node: NodeRecord) -> Iterator[Line]:
     yield line("backward sends the view's part of the gradient through ", op, f", the rest straight on{again}")
 
 
-def _subject(cursor: StepCursor, write: Write, *, several: bool) -> Line:
-    """`version 0 → 1`; for a write without a node `w: sub_ in no_grad, version 0 → 1`."""
+def _subject(cursor: StepCursor, write: Write, *, named: bool, placed: bool) -> Line:
+    """`version 0 → 1`, if `named` with the tensor; for a write without a node `w: sub_ in no_grad, version 0 → 1`."""
     if write.node is not None:
-        name = line(Span(cursor.tensor_label(write.tensor), "name"), ": ") if several else ()
+        name = line(Span(cursor.tensor_label(write.tensor), "name"), ": ") if named else ()
         return line(*name, f"version {write.before} → {write.after}")
-    border = cursor.recording.borders[write.border or 0]
+    kind, at = cursor.recording.borders[write.border or 0].kind, _at(write.place) if placed else ""
+    op = Span(write.op if write.op.endswith("_") else f"{write.op}_", "op")
     name = line(Span(_written(cursor, write), "name"), ": ")
-    op = write.op if write.op.endswith("_") else f"{write.op}_"
     if write.before == write.after:
-        return line(*name, Span(op, "op"), " ends its history, no value written", _at(write.place))
-    where = f" in {border.kind}" if border.kind in ("no_grad", "inference_mode") else ""
-    return line(*name, Span(op, "op"), where, _at(write.place), f", version {write.before} → {write.after}")
+        return line(*name, op, " ends its history, no value written", at)
+    where = f" in {kind}" if kind in ("no_grad", "inference_mode") else ""
+    return line(*name, op, where, at, f", version {write.before} → {write.after}")
 
 
 def _written(cursor: StepCursor, write: Write) -> str:

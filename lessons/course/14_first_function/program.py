@@ -10,7 +10,8 @@ class Cube(mt.autograd.Function):
     @staticmethod
     def backward(ctx, grad_z):
         (x,) = ctx.saved_tensors
-        return grad_z * 3 * x * x
+        slope = 3 * x * x
+        return grad_z * slope
 
 
 x = mt.tensor(2.0, requires_grad=True)

@@ -1,14 +1,28 @@
 import microtape as mt
 
+
+class Reciprocal(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.reciprocal_()
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad_z):
+        (z,) = ctx.saved_tensors
+        return -grad_z * z * z
+
+
 x = mt.tensor([1.0, 2.0], requires_grad=True)
 
-y = x * 3
-y += 1
+y = x * 2
+Reciprocal.apply(y)
 
-squares = y * y
-loss = squares.sum()
+loss = (y * 8).sum()
 
 loss.backward()
 
-print("y was written to", y._version, "time")
+print("y      =", y.tolist())
 print("x.grad =", x.grad.tolist())

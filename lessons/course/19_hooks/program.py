@@ -1,9 +1,14 @@
 import microtape as mt
 
+
+def clip(gradient):
+    return gradient.clamp(max=10)
+
+
 w = mt.tensor([1.0, 2.0], requires_grad=True)
 
 hidden = w * 3
-hidden.register_hook(lambda gradient: gradient.clamp(max=10))
+hidden.register_hook(clip)
 
 squares = hidden * hidden
 loss = squares.sum()

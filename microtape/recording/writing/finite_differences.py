@@ -51,15 +51,21 @@ class GradientChecker:
         self.jacobians: list[JacobianCheck] = []
         self._calls: WeakKeyDictionary[Node, _Call | str]  # a text says why the forward cannot run again
         self._calls = WeakKeyDictionary() if known is None else known._calls
+        self._arguments: WeakKeyDictionary[Node, Arrays] = WeakKeyDictionary()  # of Functions that are being called
         self._backwards: WeakKeyDictionary[Node, Backward] = WeakKeyDictionary()  # of operations that are running
 
+    def calling(self, node: Node, args: Sequence[Any]) -> None:
+        """Keep the arguments of a Function whose forward, which may write to them, is about to run."""
+        if any(one is not None for one in node.next_nodes):
+            self._arguments[node] = _copies(args)
+
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
-        """Note the call of a recorded operation. An in-place one cannot run again: it has overwritten its operand."""
-        is_function = isinstance(node, FunctionNode)
-        if not (is_function or self.check_all or self.only):
+        """Note the call of a recorded operation. A built-in one in place cannot run again: its operand is gone."""
+        before = self._arguments.pop(node, None)
+        if not (isinstance(node, FunctionNode) or self.check_all or self.only):
             return
         again: FunctionAgain | OperationAgain
-        if in_place:
+        if in_place and before is None:
             self._calls[node] = "it has overwritten its operand, so its forward cannot run again"
             return
         if isinstance(node, FunctionNode):
@@ -68,9 +74,7 @@ class GradientChecker:
             again = OperationAgain(node)
         else:
             return
-        arrays, results = ([np.array(one.array) for one in several if isinstance(one, TensorState)]
-                           for several in (operands, outputs))  # fmt: skip
-        self._calls[node] = _Call(again, arrays, results)
+        self._calls[node] = _Call(again, _copies(operands) if before is None else before, _copies(outputs))
 
     def started(self, node: Node) -> None:
         """Keep what an operation has saved, which may be freed before `check`."""
@@ -80,8 +84,11 @@ class GradientChecker:
             if backward is not None:
                 self._backwards[node] = backward
 
-    def check(self, node: Node, pass_: int, step: BackwardStep) -> None:
-        """Check the gradients of a node that has been evaluated in this step."""
+    def check(self, node: Node, pass_: int, step: BackwardStep, *, create_graph: bool = False) -> None:
+        """Check the gradients of a node that has been evaluated in this step.
+
+        With `create_graph`, a custom Function's gradients will be differentiated again, so that is checked, too.
+        """
         if not node.next_nodes or (self.only is not None and self.only != (pass_, step.index)):
             return
         call, backward = self._calls.pop(node, None), self._backwards.pop(node, None)
@@ -99,6 +106,8 @@ class GradientChecker:
         if self._may_have_jacobians(call):
             with _undisturbed():
                 self._check_jacobians(node, call, backward, pass_, step)
+                if create_graph and isinstance(call.again, FunctionAgain) and not call.again.once_differentiable:
+                    self._check_second_derivatives(node, call, call.again, pass_, step)
 
     def _check_gradients(self, node: Node, call: _Call, pass_: int, step: BackwardStep) -> None:
         numbers = [number for _, number in _tensor_outputs(node)]
@@ -142,6 +151,27 @@ class GradientChecker:
                 self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs, needed)
         except Exception:  # the user's code, at another point than the program's
             return
+
+    def _check_second_derivatives(
+        self, node: Node, call: _Call, again: FunctionAgain, pass_: int, step: BackwardStep
+    ) -> None:
+        """Check the derivatives of the gradients that a Function's backward sends, unless it cannot run again."""
+        where, needed = (pass_, step.node), [receiver is not None for receiver in node.next_nodes]
+        edges = [(edge, edge) for edge, is_needed in enumerate(needed) if is_needed]
+        try:
+            wide = _wide(call)
+            if wide is not None:
+                gradients = again.gradients(step.grad_outputs)
+                backward = again.second_backward(call.arrays, step.grad_outputs)
+                found = list(jacobians(where, gradients, backward, call.arrays, wide, edges, needed))
+                self.jacobians += [one._replace(of_gradient=True) for one in found]
+        except Exception:  # the user's code, at another point than the program's
+            return
+
+
+def _copies(values: Sequence[Any]) -> Arrays:
+    """Copies of the arrays of the tensors among these."""
+    return [np.array(one.array) for one in values if isinstance(one, TensorState)]
 
 
 def _tensor_outputs(node: Node) -> list[tuple[int, int]]:

@@ -172,6 +172,9 @@ class Recorder(Watcher):
     def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
         """See Watcher."""
         self.call_stack.begin(kind, node, function, args)
+        if self.checker is not None and kind == "forward" and node is not None:
+            with self.faults.noting(f"the check of the gradients of {node.name()}"):
+                self.checker.calling(node, args)
 
     @shielded
     def call_ended(self, returned: Any, error: BaseException | None) -> None:
@@ -231,7 +234,7 @@ class Recorder(Watcher):
         if self.checker is not None:
             step = current.steps[-1]
             with self.faults.noting(f"the check of the gradients of %{step.node}"):
-                self.checker.check(node, current.index, step)
+                self.checker.check(node, current.index, step, create_graph=task.as_tensors)
 
     @shielded
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:

@@ -74,7 +74,7 @@ def test_predictions_and_passes_are_in_the_header(tmp_path):
         ({"lesson": LESSON.replace("+++\n#", 'passes = "some"\n+++\n#')}, r"'some': give a number"),
         (
             {"lesson": LESSON.replace(HEADER, PREDICT.format("why"))},
-            r'answer is "next", .* or "grad NAME", not \'why\'',
+            r'answer is "next", .* or "inside FUNCTION NAME", not \'why\'',
         ),
         ({"lesson": LESSON.replace(HEADER, PREDICT.format("next").replace("= 1", "= -1"))}, r"needs after = a number"),
         (

@@ -87,6 +87,54 @@ class TestPassesOfOtherKinds:
         assert self.ask(program, "succeeds") == "no"
 
 
+class TestInsideOfAFunction:
+    @pytest.fixture(scope="class")
+    def scaled(self):
+        class Scale(mt.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, factor):
+                ctx.factor = factor
+                return x * factor
+
+            @staticmethod
+            def backward(ctx, grad_z):
+                doubled = grad_z * 2
+                doubled = doubled * 3
+                return doubled * ctx.factor, None
+
+        def halve(gradient):
+            return gradient / 2
+
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        with mt.record() as recorder:
+            y = Scale.apply(x, 5.0)
+            y.register_hook(halve)
+            y.sum().backward()
+            (Scale.apply(x, 7.0)).sum().backward()
+        return recorder.recording
+
+    @pytest.mark.parametrize(
+        ("number", "answer", "right"),
+        [(1, "inside halve gradient", "[1, 1]"), (1, "inside halve return", "[0.5, 0.5]"),
+         (1, "inside Scale.backward grad_z", "[0.5, 0.5]"), (1, "inside Scale.backward doubled", "[3, 3]"),
+         (1, "inside Scale.backward ctx.factor", "5.0"), (1, "inside Scale.backward return 1", "[15, 15]"),
+         (1, "inside Scale.backward return 2", "None"), (2, "inside Scale.backward ctx.factor", "7.0")],
+    )  # fmt: skip
+    def test_a_variable_has_the_value_of_the_end_of_the_call(self, scaled, number, answer, right):
+        assert right_answer(scaled, Prediction(number, 1, "?", answer, "")) == right
+
+    @pytest.mark.parametrize(
+        ("after", "answer", "message"),
+        [(1, "inside Scale.backward tripled", "for tripled inside Scale.backward: there are .*grad_z, doubled, ret"),
+         (1, "inside Scale.backward return", "for return inside"),
+         (2, "inside halve return", "inside halve, and it is not called after step 2"),
+         (0, "inside Scale.forward x", "inside Scale.forward, and it is not called after step 0")],
+    )  # fmt: skip
+    def test_what_is_not_there_is_the_lessons_fault(self, scaled, after, answer, message):
+        with pytest.raises(LessonError, match=message):
+            right_answer(scaled, Prediction(1, after, "?", answer, ""))
+
+
 @pytest.mark.parametrize(
     ("number", "after", "answer", "message"),
     [

@@ -249,3 +249,10 @@ def test_only_tensors_are_counted():
         graph.increment_version(3)
     with pytest.raises(RuntimeError, match="expects each element"):
         graph.increment_version([3])
+
+
+def test_a_called_leaf_refuses_a_gradient_with_more_dimensions():
+    x = leaf([1.0, 2.0])
+    node = (x * 2).grad_fn.next_functions[0][0]
+    with pytest.raises(RuntimeError, match=r"output with shape \[2\] doesn't match the broadcast shape \[1, 2\]"):
+        node(mt.ones(1, 2))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 import microtape as mt
+from microtape.basics.settings import settings
 from microtape.errors import GradientError
+from microtape.tape.watch import Watcher, watch
 
 
 def leaf(*values):
@@ -150,3 +152,101 @@ def test_hooks_can_be_differentiated_through():
     (g,) = mt.autograd.grad(y, x, create_graph=True)
     assert g.item() == 8.0
     assert mt.autograd.grad(g, x)[0].item() == 8.0
+
+
+def gradients_seen_after(node, run):
+    """What a post-hook of the node sees of the gradients of its inputs."""
+    seen = []
+    node.register_hook(lambda grad_inputs, grad_outputs: seen.extend(grad_inputs))
+    run()
+    return [None if one is None else one.tolist() for one in seen]
+
+
+def test_a_hook_sees_none_for_what_no_node_receives():
+    x, y = leaf(2.0), leaf(3.0)
+    z = x * y
+    assert gradients_seen_after(z.grad_fn, lambda: mt.autograd.grad(z, x)) == [[3.0], None]
+    base = x * 1
+    base[:].mul_(y)
+    node = base.grad_fn
+    assert gradients_seen_after(node, lambda: mt.autograd.grad(base, x)) == [[3.0], None]
+
+
+def test_a_hook_of_a_function_sees_what_its_backward_returned():
+    class Product(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3, g * 2
+
+    x, y = leaf(2.0), leaf(3.0)
+    z = Product.apply(x, y)
+    assert gradients_seen_after(z.grad_fn, lambda: mt.autograd.grad(z, x)) == [[3.0], [2.0]]
+
+
+def test_the_hooks_of_a_single_root_run_whatever_is_asked_for():
+    x, other, seen = leaf(2.0), leaf(1.0), []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(g.item()))
+    assert mt.autograd.grad(y, other, allow_unused=True) == (None,)
+    assert seen == [1.0]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_leafs_post_hooks_see_tensors_if_the_pass_is_recorded():
+    x, seen = leaf(2.0), []
+    y = x * x
+    y.grad_fn.next_functions[0][0].register_hook(lambda nothing, gradients: seen.extend(gradients))
+    y.backward(create_graph=True)
+    assert x.grad.requires_grad
+    assert seen[0].requires_grad
+    y.backward(mt.zeros(1))
+    assert [one.tolist() for one in seen] == [[4.0], [0.0]]
+
+
+def test_an_observer_is_told_the_first_gradient_before_and_after_a_pre_hook():
+    class Listener(Watcher):
+        def hook_ran(self, task, kind, hook, before, after):
+            told.append((kind, float(before[0]), float(after[0])))
+
+    told, listener = [], Listener()
+    a, b = (leaf(1.0, 2.0) * 1).split(1)
+    a.grad_fn.register_prehook(lambda gradients: (gradients[0] * 5, gradients[1] * 7))
+    watch.join(listener)
+    try:
+        (a * 2 + b * 3).sum().backward()
+    finally:
+        watch.leave(listener)
+    assert told == [("node pre", 2.0, 10.0)]
+
+
+def test_what_a_hook_switches_is_switched_back_after_its_node():
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(lambda g: mt.autograd.set_multithreading_enabled(False) and None)
+    y.backward()
+    assert settings.multithreading
+
+
+def test_hooks_of_saved_tensors_are_those_again_that_held_before_a_node():
+    def hooks(name):
+        return mt.autograd.graph.saved_tensors_hooks(lambda x: packed.append(name) or x, lambda x: x)
+
+    packed, x = [], leaf(1.0)
+    outer, other = hooks("outer"), hooks("other")
+    y = x * 2
+    with outer:
+
+        def exchange(g):
+            outer.__exit__(None, None, None)
+            other.__enter__()
+
+        y.register_hook(exchange)
+        y.backward()
+        _ = x * x
+    assert packed == ["outer", "outer"]
+    _ = x * x
+    assert packed == ["outer", "outer"]

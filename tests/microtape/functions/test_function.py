@@ -316,3 +316,61 @@ def test_an_instance_is_of_no_use():
         function = MulConstant()
     with pytest.raises(RuntimeError, match="Legacy autograd function"):
         function(leaf(1.0), 2.0)
+
+
+def test_an_input_that_is_saved_and_returned_keeps_its_history_in_backward():
+    class Both(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            return x * 2, y
+
+        @staticmethod
+        def backward(ctx, g, h):
+            seen.extend(one.grad_fn.name() for one in ctx.saved_tensors)
+            return g * 2, h
+
+    seen = []
+    x = leaf(1.0)
+    a, b = Both.apply(x * 1, x + 1)
+    (a + b).backward()
+    assert seen == ["MulBackward0", "AddBackward0"]
+    assert x.grad.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_written_view_without_a_gradient_gets_zeros(create_graph):
+    class Overwritten(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.zero_()
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x = leaf(1.0, 2.0)
+    base = x * 1
+    Overwritten.apply(base[:1])
+    (gradient,) = mt.autograd.grad(base.sum(), x, create_graph=create_graph)
+    assert gradient.tolist() == [0.0, 1.0]
+
+
+def test_a_gradient_that_backward_has_kept_stays_as_it_was():
+    class Kept(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            kept.append(g * 2)
+            return kept[-1]
+
+    kept = []
+    x = leaf(1.0, 2.0)
+    y = x * 1
+    (Kept.apply(y) + Kept.apply(y) + y * 3).sum().backward()
+    assert [one.tolist() for one in kept] == [[2.0, 2.0], [2.0, 2.0]]
+    assert x.grad.tolist() == [7.0, 7.0]

@@ -131,3 +131,19 @@ def test_nobody_watches_after_the_outermost_mode_is_left():
     with mt.inference_mode(), mt.inference_mode(), mt.inference_mode(False), mt.inference_mode():
         assert len(watch.watchers) == len(before) + 1
     assert watch.watchers == before
+
+
+def test_nested_modes_mark_as_the_innermost_says():
+    x = mt.ones(1)
+    with mt.inference_mode(False):
+        assert not (x * 2).is_inference()
+    with mt.inference_mode():
+        with mt.inference_mode():
+            assert (x * 2).is_inference()
+        assert (x * 2).is_inference()
+        with mt.inference_mode(False):
+            assert not (x * 2).is_inference()
+            with mt.inference_mode(False):
+                assert not (x * 2).is_inference()
+        assert (x * 2).is_inference()
+    assert not (x * 2).is_inference()

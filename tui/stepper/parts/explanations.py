@@ -9,8 +9,9 @@ from tui.stepper.parts.findings import Findings
 from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.movement import Movement
 from tui.stepper.parts.part import Part, Stepper
+from tui.stepper.parts.stepping_in import SteppingIn
 from tui.stepper.versions_screen import VersionsScreen
-from tui.stepper.why_screen import WhyScreen
+from tui.stepper.why_screen import Into, WhyScreen
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import ArrayScreen
@@ -22,9 +23,10 @@ from tui.words.why import Subject, subject, subject_or_tensor
 class Explanations(Part[Stepper]):
     """Opens the pages that explain gradients. From them, the user can go to the steps that they name."""
 
-    def __init__(self, stepper: Stepper, movement: Movement, findings: Findings) -> None:
+    def __init__(self, stepper: Stepper, movement: Movement, findings: Findings, stepping_in: SteppingIn) -> None:
         super().__init__(stepper)
         self._movement = movement
+        self._stepping_in = stepping_in
         self._findings = findings
 
     @key(
@@ -84,8 +86,11 @@ class Explanations(Part[Stepper]):
     def _open(self, cursor: StepCursor, about: Subject | Finding | int) -> None:
         self.open_page(WhyScreen(cursor, about, self._findings.found or (), ascii=self.stepper.ascii), self._go)
 
-    def _go(self, chosen: Finding | int | None) -> None:
-        if isinstance(chosen, Finding):
+    def _go(self, chosen: Finding | int | Into | None) -> None:
+        if isinstance(chosen, Into):
+            self._go(chosen.about)
+            self._stepping_in.step_into()
+        elif isinstance(chosen, Finding):
             self._findings.go_to(chosen)
         else:
             self._movement.go_to_node(chosen)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from microtape.recording.model.model import Place
 from microtape.recording.script.condition import Condition
 from tui.stepper.parts.background import Background
 from tui.stepper.parts.key_declarations import answers, key
@@ -23,6 +26,7 @@ class Stops(Part[Stepper]):
         super().__init__(stepper)
         self._background = background
         self._breakpoints: Breakpoints | None = None
+        self.arrived: Callable[[int], None] = lambda by: None  # called when a run has stopped, with its direction
         self.moments: tuple[int, ...] = ()
         self.nodes: frozenset[int] = frozenset()
 
@@ -137,6 +141,22 @@ class Stops(Part[Stepper]):
             self.say(f"No breakpoint {'after' if by > 0 else 'before'} this moment.", 3)
         else:
             self.cursor = self.cursor.to_moment(moment)
+            self.arrived(by)
+
+    # Inside of functions
+
+    def at_line(self, place: Place | None) -> bool:
+        """Whether a breakpoint is on the line of a place."""
+        return self.breakpoints.at_line(place)
+
+    def toggle_line(self, text: str) -> str:
+        """Set or remove the breakpoint of a line. Returns what to tell the user."""
+        before = self.breakpoints
+        try:
+            self.breakpoints = before.toggle(self.cursor, text)
+        except LookupError as problem:
+            return str(problem.args[0])
+        return f"{'set' if len(self.breakpoints.every) > len(before.every) else 'removed'} the breakpoint at {text}"
 
     def run_until(self, what: str) -> None:
         """Go to the first moment of `nan`, `error` or a condition; a condition becomes a breakpoint."""

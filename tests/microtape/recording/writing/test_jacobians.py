@@ -1,5 +1,7 @@
 """`Recording.jacobians`: the derivatives of small nodes, from their backward and from differences of their forward."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,9 @@ from hypothesis.extra import numpy as npst
 
 import microtape as mt
 from microtape import load, save
+from microtape.recording.file.integrity import check_integrity
+from microtape.recording.file.json_records import Damaged
+from microtape.recording.findings import findings
 from microtape.recording.writing.recorder import Recorder
 
 
@@ -19,7 +24,8 @@ def checked(program, check="all"):
 
 def of(recording, op):
     """The Jacobians of the nodes of an operation, by (edge, output)."""
-    return {(one.edge, one.output): one for one in recording.jacobians if recording.nodes[one.node].op == op}
+    found = [one for one in recording.jacobians if recording.nodes[one.node].op == op and not one.of_gradient]
+    return {(one.edge, one.output): one for one in found}
 
 
 class Straight(mt.autograd.Function):
@@ -194,3 +200,94 @@ def test_they_are_kept_in_the_file(tmp_path):
         assert np.array_equal(one.analytical, other.analytical)
         assert np.array_equal(one.numerical, other.numerical)
         assert (one.node, one.edge, one.output, one.wrong) == (other.node, other.edge, other.output, other.wrong)
+
+
+class Shift(mt.autograd.Function):
+    """Adds to its argument in place, and to what it saved before."""
+
+    slope = 2.0
+
+    @staticmethod
+    def forward(ctx, x, by):
+        ctx.save_for_backward(x.clone())
+        x.add_(x * x * by)
+        ctx.mark_dirty(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * (1 + Shift.slope * x * 3.0), None
+
+
+@pytest.mark.parametrize(("slope", "wrong"), [(2.0, 0), (1.0, 2)])
+def test_a_function_that_writes_to_its_argument_runs_again_on_the_old_value(slope, wrong, monkeypatch):
+    monkeypatch.setattr(Shift, "slope", slope)
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+
+    def program():
+        y = x * 1
+        Shift.apply(y, 3.0).sum().backward()
+
+    recording = checked(program)
+    found = of(recording, "Shift")[0, 0]
+    assert len(found.wrong) == wrong
+    assert np.allclose(found.numerical, np.diag([7.0, 13.0]))
+    assert [one.agrees for one in recording.checks if recording.nodes[one.node].op == "Shift"] == [not wrong]
+
+
+@pytest.mark.parametrize(
+    "change", [{"node": 9}, {"edge": 1}, {"output": 1}, {"wrong": (9,)}, {"wrong": (-1,)}, {"analytical": np.zeros(9)}]
+)
+def test_in_a_file_they_have_to_fit_the_node(change):
+    x = mt.tensor([-2.0, 0.5, 3.0], requires_grad=True)
+    recording = checked(lambda: x.exp().backward(mt.ones(3)))
+    (one,) = recording.jacobians
+    check_integrity(recording)
+    with pytest.raises(Damaged):
+        check_integrity(dataclasses.replace(recording, jacobians=(one._replace(**change),)))
+
+
+class Cube(mt.autograd.Function):
+    history = True
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x**3 * y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        return 3 * grad * (x if Cube.history else x.detach()) ** 2 * y, grad * x**3
+
+
+@pytest.mark.parametrize("history", [True, False])
+def test_double_backward_is_checked_where_a_graph_of_the_gradients_is_made(history, monkeypatch):
+    monkeypatch.setattr(Cube, "history", history)
+    x, y = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([4.0, 5.0], requires_grad=True)
+    recording = checked(lambda: mt.autograd.grad(Cube.apply(x, y).sum(), [x, y], create_graph=True))
+    second = {(one.output, one.edge): one for one in recording.jacobians if one.of_gradient}
+    assert set(second) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert np.allclose(second[0, 0].numerical, np.diag([24, 60]), rtol=1e-5)
+    assert {key for key, one in second.items() if one.wrong} == (set() if history else {(0, 0)})
+    assert [one.severity for one in findings(recording)] == ([] if history else ["error"])
+
+
+def test_a_backward_that_cannot_be_differentiated_has_no_second_derivatives():
+    class Once(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @mt.autograd.function.once_differentiable
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * grad * x
+
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    recording = checked(lambda: mt.autograd.grad(Once.apply(x).sum(), x, create_graph=True))
+    assert of(recording, "Once")[0, 0].wrong == ()
+    assert not [one for one in recording.jacobians if one.of_gradient]

@@ -86,7 +86,7 @@ def test_the_program_runs_again_and_the_page_opens(opened):
         "called cube.py:19 Cube.apply(x)\n"
         "sent finite differences differ: it sent 8.000, they give 12.00 at [1]\n"
         "\n"
-        "∂%1/∂x a row for each element of %1, a column for each of x\n"
+        "∂%1/∂x rows: %1, columns: x\n"
         "✗ ∂%1[1]/∂x[1] backward gives 8, differences give 12\n"
         "✗ ∂%1[0]/∂x[0] backward gives 2, differences give 3\n"
     )

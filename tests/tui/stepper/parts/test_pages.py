@@ -27,12 +27,13 @@ def stepper():
     return stepper
 
 
-def nothing_wrong(stepper):
-    return stepper.add(Findings(stepper, FakeBackground(), None))
+def explaining(stepper):
+    findings = stepper.add(Findings(stepper, FakeBackground(), None))
+    return Explanations(stepper, Movement(stepper), findings, None)
 
 
 def test_a_gradient_is_explained_and_the_answer_leads_to_a_step(stepper):
-    explanations = Explanations(stepper, Movement(stepper), nothing_wrong(stepper))
+    explanations = explaining(stepper)
     explanations.why()
     assert isinstance(stepper.page, WhyScreen)
     stepper.close_page(4)
@@ -44,7 +45,7 @@ def test_a_gradient_is_explained_and_the_answer_leads_to_a_step(stepper):
 
 
 def test_an_element_of_an_array_is_explained(stepper):
-    explanations = Explanations(stepper, Movement(stepper), nothing_wrong(stepper))
+    explanations = explaining(stepper)
     explanations.array()
     assert isinstance(stepper.page, ArrayScreen)
     stepper.close_page(())
@@ -53,7 +54,7 @@ def test_an_element_of_an_array_is_explained(stepper):
 
 def test_where_there_are_no_numbers_it_says_so():
     stepper = FakeStepper(handmade.Tape("empty.py", "").recording())
-    Explanations(stepper, Movement(stepper), nothing_wrong(stepper)).array()
+    explaining(stepper).array()
     assert stepper.notices == ["There are no numbers here yet."]
 
 

@@ -9,6 +9,7 @@ basics     the data of a graph (`graph`), themes, options, safe text (`character
 planning   which nodes become boxes: `selection`, `folds` (loops, functions and scopes), `open_folds`, `dataflow`,
            `box_plan`, `ranks`
 scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
+insides    what ran inside of a node: `walk` finds the steps, `inside_graph` builds their boxes and arrows
 output     `dot` writes DOT, `render` runs Graphviz, `svg` and `text` write the other formats
 films      `film` plays a pass as an HTML page (`page`, `page_data`, `page_svg`) or a GIF (`gif`)
 

@@ -13,8 +13,9 @@ from typing import Any
 from viz.as_recording import as_recording
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import MAX_BOXES, MEDIUM
+from viz.basics.options import MAX_BOXES, MEDIUM, as_words
 from viz.basics.theme import Theme, theme_called
+from viz.insides.inside_graph import build_inside
 from viz.output.dot import titles, to_dot
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
@@ -123,6 +124,7 @@ def draw(
     radius: int = 2,
     fold: bool | None = None,
     open: str | Collection[str] = (),
+    into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
@@ -142,6 +144,9 @@ def draw(
             more than 50 nodes, then open as many folds as stay readable, and always those of the current step.
         open: folds to open, by the names that the picture shows: `"cell"` opens every repetition, `"cell[3]"` one,
             `"cell[3:5]"` two.
+        into: draw what ran inside of a node instead: in the forward and backward of a Function, in hooks, in the
+            recomputation of a checkpoint. A number or a name, as for `around`, an operation as in `"Clip"`, or the name
+            of a function that ran, as in `"Clip.backward"`. Then `step` counts the steps inside.
         max_boxes: the most boxes to draw at once.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
@@ -152,8 +157,14 @@ def draw(
         DrawError: the picture cannot be drawn as asked; TooLargeError if there would be too many boxes.
         RecordingError: the `.tape` file is missing or damaged.
     """
+    recording = as_recording(x, sys._getframe(1), "viz.draw")
+    if into is not None:
+        if around is not None or fold or as_words("open", open):
+            raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
+        inside = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
+        return Drawing(inside, theme_called(theme), time_limit, waiting)
     graph = build_graph(
-        as_recording(x, sys._getframe(1), "viz.draw"),
+        recording,
         step=step,
         pass_index=pass_index,
         show=show,

@@ -201,6 +201,13 @@ WATCH = (
 )
 PICTURE: Options = (
     (
+        ("--into",),
+        {
+            "metavar": "NODE",
+            "help": "what ran inside of a node of a Function, hook or checkpoint: a number, a name, or Clip.backward",
+        },
+    ),
+    (
         ("--show",),
         {
             "metavar": "WORDS",

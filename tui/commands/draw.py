@@ -17,7 +17,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.out:
         raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
     recording, passes, code = open_passes(arguments)
-    chosen: dict[str, Any] = {"around": arguments.around, "radius": arguments.radius, "theme": arguments.theme}
+    chosen: dict[str, Any] = {
+        "around": arguments.around,
+        "radius": arguments.radius,
+        "into": arguments.into,
+        "theme": arguments.theme,
+    }
     with ProgressBar() as bar:
         try:
             drawing = viz.draw(

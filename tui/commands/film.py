@@ -21,7 +21,9 @@ def run(arguments: argparse.Namespace) -> int:
                 recording,
                 pass_index=passes if arguments.passes or arguments.until else None,
                 progress=lambda done, of: bar.show(done / of, f"{done * 100 // of} %"),
-                **given({name: getattr(arguments, name) for name in ("theme", "steps", "most_steps", "seconds")}),
+                **given(
+                    {name: getattr(arguments, name) for name in ("into", "theme", "steps", "most_steps", "seconds")}
+                ),
                 **contents(arguments),
             )
             path = made.save(arguments.out)

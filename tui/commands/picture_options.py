@@ -9,7 +9,7 @@ from typing import Any
 from microtape.recording.model.model import Recording
 from tui.shell.opening import Origin, choose_passes, open_origin
 
-NAMED = "around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
+NAMED = "into|around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
 TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name on the command line
 
 

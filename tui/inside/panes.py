@@ -1,4 +1,4 @@
-"""The panes of the screen inside a function: its source, its variables, its steps."""
+"""The panes of the screen inside a function: its source, its variables, its contract, its steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from textual.reactive import reactive
 from microtape.recording.model.model import Place
 from tui.shell.spans import Line, Span, line
 from tui.time.calls import CallCursor
+from tui.time.cursor import StepCursor
 from tui.time.node_names import AtLine
 from tui.widgets.pane import TextPane
 from tui.widgets.program_text import CURRENT, FAULT, ProgramText
 from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine, TextSegment
+from tui.words.contract import contract
 from tui.words.inside import InsideWords
 
 NAMES, OPS, OPERANDS = (4, 20), (6, 12), (0, 26)  # the least and the most characters of a column
@@ -114,6 +116,40 @@ class InsideVariables(InsidePane):
         width = _width((len(one.name) for one in found), NAMES)
         rows = [line(Span(one.name.ljust(width), "name"), "  ", *one.text) for one in found]
         return [styled(one, ascii=self.ascii) for one in rows or [line(Span("It has no variables yet.", "dim"))]]
+
+
+class InsideContract(InsidePane):
+    """What the Function promised to autograd, if it is one."""
+
+    DEFAULT_CSS = "InsideContract { height: 1fr; }"
+    NAME = "contract"
+    EXPLAINED = (
+        "What this call of your Function promised to autograd: its arguments and whether they need a gradient, what "
+        "its outputs are, what it saved, the attributes of ctx. The arrows are the gradients that it received and "
+        "returned."
+    )
+    HANGING = 8
+    KINDS = ("forward", "setup_context", "backward", "jvp")
+
+    def __init__(self, moment: StepCursor, *, ascii: bool = False) -> None:
+        """`moment` is that of the stepper."""
+        super().__init__(ascii=ascii)
+        self._moment = moment
+
+    def watch_cursor(self) -> None:
+        """Leave the room to the other panes where the function is no Function."""
+        cursor = self.cursor
+        self.display = cursor is not None and any(self._contract(cursor, 80))
+        super().watch_cursor()
+
+    def lines(self, cursor: CallCursor) -> list[StyledLine]:
+        """See `contract`."""
+        return [styled(one, ascii=self.ascii) for one in self._contract(cursor, self.text_width)]
+
+    def _contract(self, cursor: CallCursor, width: int) -> Iterator[Line]:
+        node = cursor.call.node
+        if node is not None and cursor.call.kind in self.KINDS:
+            yield from contract(self._moment, node, width)
 
 
 class InsideSteps(InsidePane):

@@ -317,11 +317,19 @@ class StepCursor:
         at = self.timeline.evaluated_at(node)
         return at is not None and at < self.steps_done
 
+    def output_shown(self, node: int) -> int:
+        """The number of the output whose gradient stands for the node's: the first for which one has arrived."""
+        if len(self.timeline.node(node).outputs) < 2:
+            return 0
+        return min((one.input_nr for one in self.arrived(node) if one.term is not None), default=0)
+
     def gradient(self, node: int) -> Value | None:
-        """The gradient of a node's (first) output so far; None if nothing has arrived."""
-        ran = self.timeline.step_of[node] if self.has_run(node) else None
-        outputs = tuple(self.buffer(node).values()) if ran is None else ran.grad_outputs
-        return next((value for value in outputs if value is not None), None)
+        """The gradient so far of the output that `output_shown` chooses; None if nothing has arrived."""
+        number = self.output_shown(node)
+        if not self.has_run(node):
+            return self.buffer(node).get(number)
+        outputs = self.timeline.step_of[node].grad_outputs
+        return outputs[number] if number < len(outputs) else None
 
     def value(self, node: int) -> Value | None:
         """The value of a node's (first) output or of its leaf; None if it is not computed yet or was not kept."""

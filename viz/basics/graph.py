@@ -8,10 +8,12 @@ from typing import Literal, NamedTuple, TypeAlias
 from viz.basics.heat import Heat
 
 BoxKind: TypeAlias = Literal[
-    "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants"
-]
+    "leaf", "operation", "constant", "border", "again", "seed", "error", "fold", "folded leaves", "folded constants",
+    "enter", "unpack", "return",
+]  # fmt: skip
 """`border`: a tensor without history, computed from one that has a history. `again`: a small copy of a box drawn
-elsewhere, so that a value used in many places needs no arrows across the whole picture."""
+elsewhere, so that a value used in many places needs no arrows across the whole picture. `enter`, `unpack`, `return`:
+inside of a call of the user's function, where it begins, reads `ctx.saved_tensors`, and ends."""
 
 BoxState: TypeAlias = Literal[
     "", "future", "ready", "receiving", "current", "partly", "done", "failed", "outside", "absent"
@@ -19,9 +21,12 @@ BoxState: TypeAlias = Literal[
 """How far backward has come with a box; empty if the program never called backward. `absent`: in a film, the box
 does not exist yet."""
 
-ArrowKind: TypeAlias = Literal["future", "done", "now", "undefined", "value", "border", "overwrote", "note", "absent"]
+ArrowKind: TypeAlias = Literal[
+    "future", "done", "now", "undefined", "value", "border", "overwrote", "note", "next", "absent"
+]
 """What travelled along the arrow. future: no gradient yet; now: a gradient, in the current step; undefined: a None;
-value: never a gradient; border: never a gradient, because the history was cut here."""
+value: never a gradient; border: never a gradient, because the history was cut here; next: nothing, it leads to the call
+that ran next."""
 
 SPACE = "\u00a0"  # no-break space: not dropped at the end of a line
 WIDE_SPACE = "\u2007"  # figure space: as wide as a digit in proportional fonts
@@ -49,7 +54,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One of several outputs of an operation."""
+    """One of several outputs of an operation, or of several values that a function returned."""
 
     title: str
     rows: tuple[Row, ...]
@@ -73,6 +78,11 @@ class Box:
     in_the_middle: bool = False  # the picture is the neighbourhood of this box
     clusters: tuple[Cluster, ...] = ()  # from the outermost to the innermost
 
+    @property
+    def ports_on_top(self) -> bool:
+        """Whether arrows lead into the ports rather than away from them."""
+        return self.kind == "return"
+
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
@@ -86,6 +96,7 @@ class Arrow:
     written: bool  # whether the picture shows the text beside the arrow
     tooltip: str
     aside: bool = False  # it does not influence the ranks of its boxes
+    head_port: int | None = None  # which of the head's ports
     upwards: bool = False  # a border whose head is above its tail: the fold uses a value that it detached itself
 
 

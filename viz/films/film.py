@@ -24,9 +24,12 @@ from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
 from viz.films.fixed_layout import fix_layout
 from viz.films.gif import to_gif
+from viz.films.inside_data import inside_data
 from viz.films.page import film_page
 from viz.films.page_data import ArrayTable, chapter_data
 from viz.films.page_svg import page_svg
+from viz.insides.inside_graph import inside_picture
+from viz.insides.walk import Insides, find_insides, find_passes
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
 from viz.planning.find_moment import find_moment
@@ -50,6 +53,7 @@ class Film:
     show: Collection[str] | None = None
     fold: bool | None = None
     open: str | Collection[str] = ()
+    into: int | str | None = None
     max_boxes: int = MAX_BOXES
     most_steps: int = MOST_STEPS
     steps: tuple[int, int] | None = None
@@ -65,7 +69,7 @@ class Film:
         count = ProgressCounter(self.progress)
         passes = self._filmed_passes(count, _page_work)
         for number, filmed in enumerate(passes):
-            chapters.append(chapter_data(filmed.timeline, filmed.nodes, filmed.moments, filmed.pictures, values))
+            chapters.append(filmed.chapter(values))
             svgs.append(page_svg(filmed.pictures[0], f"p{number}", self.time_limit))
             legend.update(dict.fromkeys(filmed.pictures[0].legend))
             count.add(_page_work(len(filmed.pictures)))
@@ -117,9 +121,13 @@ class Film:
     def __repr__(self) -> str:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
 
-    def _filmed_passes(self, count: ProgressCounter, work_after: Callable[[int], int]) -> list[_FilmedPass]:
+    def _filmed_passes(
+        self, count: ProgressCounter, work_after: Callable[[int], int]
+    ) -> Sequence[_FilmedPass | _FilmedInside]:
         """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards."""
         recording = self.recording
+        if self.into is not None:
+            return self._filmed_insides(self.into, count, work_after)
         if not recording.passes:
             raise DrawError(
                 "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
@@ -129,18 +137,42 @@ class Film:
         timelines = [find_moment(recording, number, None).timeline for number in which]
         ranges = [self._range(timeline, len(timelines)) for timeline in timelines]
         steps = sum(last - first for first, last in ranges)
-        if steps > as_whole_number("most_steps", self.most_steps):
-            less = (
-                "film one pass with pass_index="
-                if len(timelines) > 1
-                else f"film a part with steps=(0, {min(PART, self.most_steps)})"
-            )
-            limit = f"the limit is most_steps={self.most_steps}"
-            raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise most_steps=")
+        less = (
+            "film one pass with pass_index="
+            if len(timelines) > 1
+            else f"film a part with steps=(0, {min(PART, self.most_steps)})"
+        )
+        self._check_length(steps, less)
         counts = [last - first + 1 for first, last in ranges]
         count.begin(sum(counts) + sum(map(work_after, counts)))
         with paused():
             return [self._filmed_pass(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
+
+    def _filmed_insides(
+        self, into: int | str, count: ProgressCounter, work_after: Callable[[int], int]
+    ) -> list[_FilmedInside]:
+        """What ran inside of a node: in the program, and in each of the passes."""
+        if self.fold or self.open or self.steps is not None:
+            raise DrawError("into= films what ran inside of one node: leave out fold=, open= and steps=")
+        which = find_passes(self.recording, into, self.pass_index)
+        found = [find_insides(self.recording, into, number) for number in which]
+        self._check_length(sum(len(one.steps) for one in found), "film one pass with pass_index=")
+        counts = [len(one.steps) + 1 for one in found]
+        count.begin(sum(counts) + sum(map(work_after, counts)))
+        made = []
+        with paused():
+            for one in found:
+                drawn = []
+                for done in range(len(one.steps) + 1):
+                    drawn.append(inside_picture(one, done, self.show, self.max_boxes))
+                    count.add()
+                made.append(_FilmedInside(one, fix_layout(drawn)))
+        return made
+
+    def _check_length(self, steps: int, less: str) -> None:
+        if steps > as_whole_number("most_steps", self.most_steps):
+            limit = f"the limit is most_steps={self.most_steps}"
+            raise DrawError(f"{steps} steps are too many for one film ({limit}): {less}, or raise most_steps=")
 
     def _range(self, timeline: PassTimeline, passes: int) -> tuple[int, int]:
         """The first and the last moment to show, as counts of steps done."""
@@ -185,6 +217,23 @@ class _FilmedPass:
     moments: Sequence[Moment]
     pictures: Sequence[VisualGraph]
 
+    def chapter(self, values: ArrayTable) -> dict[str, Any]:
+        """The pass for the page; its arrays go into the table."""
+        return chapter_data(self.timeline, self.nodes, self.moments, self.pictures, values)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _FilmedInside:
+    """What ran inside of a node, with a picture before its first step and after each step."""
+
+    insides: Insides
+    pictures: Sequence[VisualGraph]
+
+    def chapter(self, values: ArrayTable) -> dict[str, Any]:
+        """The same as of a pass."""
+        now = find_moment(self.insides.recording, self.insides.pass_index, None)
+        return inside_data(now, self.insides, self.pictures, values)
+
 
 def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Film:
     """Make a film of a recording: every step of backward, with the tape, the graph and the current node's arrays.
@@ -195,6 +244,7 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
             displays itself in a notebook and can be saved.
         pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
         show, fold, open, max_boxes, time_limit: as for `viz.draw`.
+        into: film what ran inside of a node instead, as for `viz.draw`, step by step.
         theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).

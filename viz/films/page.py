@@ -126,6 +126,10 @@ def _legend_item(item: LegendItem) -> str:
         "fold": "▣",
         "folded leaves": "▣",
         "folded constants": "▣",
+        "enter": "▭",
+        "unpack": "┄",
+        "return": "▭",
+        "next": "⋮",
     }
     sign = "▂▅█" if item.about == "bars" else signs.get(item.name, "□")
     return f"<li><b>{escape(sign)}</b> {escape(item.text)}</li>"

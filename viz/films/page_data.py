@@ -48,6 +48,23 @@ class ArrayTable:
         return self._known[key]
 
 
+class PictureChanges:
+    """What changes in the boxes and arrows from each picture of a film to the next."""
+
+    def __init__(self) -> None:
+        self._boxes: dict[str, Box] = {}
+        self._arrows: dict[int, list[str]] = {}
+
+    def to(self, picture: VisualGraph) -> dict[str, Any]:
+        """The changes since the previous picture."""
+        boxes = [box for box in picture.boxes if self._boxes.get(box.id) is not box]
+        arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
+        changed = {number: one for number, one in arrows.items() if self._arrows.get(number) != one}
+        self._boxes.update((box.id, box) for box in boxes)
+        self._arrows = arrows
+        return {"boxes": {box.id: [box.state, _rows(box)] for box in boxes}, "arrows": changed}
+
+
 def chapter_data(
     timeline: PassTimeline,
     nodes: Sequence[int],
@@ -57,23 +74,17 @@ def chapter_data(
 ) -> dict[str, Any]:
     """A pass: its tape, and a frame for each moment. `pictures`, one for each moment, have a fixed layout."""
     frames: list[dict[str, Any]] = []
-    boxes: dict[str, Box] = {}
-    arrows: dict[int, list[str]] = {}
+    changes = PictureChanges()
     for now, picture in zip(moments, pictures, strict=True):
-        new_boxes = [box for box in picture.boxes if boxes.get(box.id) is not box]
-        new_arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
         touched = timeline.touched(now.steps_done) if frames else set(nodes)
         frames.append(
             {
                 "say": picture.subtitle,
-                "boxes": {box.id: [box.state, _rows(box)] for box in new_boxes},
-                "arrows": {number: one for number, one in new_arrows.items() if arrows.get(number) != one},
+                **changes.to(picture),
                 "tape": {node: [state_of(now, node), _gradient(now, node)] for node in nodes if node in touched},
                 "detail": _detail(now, values),
             }
         )
-        boxes.update((box.id, box) for box in new_boxes)
-        arrows = new_arrows
     return {
         "title": pictures[0].title,
         "finding": pictures[0].finding,

@@ -69,6 +69,7 @@ def _mark_box(group: ElementTree.Element, box: Box) -> None:
             texts.append(element)
         elif element.tag in SHAPES:
             element.set("class", "outline" if outline and element.tag != LINES else "cell")
+            outline = outline and not box.ports_on_top  # there, cells come before the first text
     marks = list(_marks(box))
     if len(marks) != len(texts):
         raise GraphvizError(f"Graphviz drew {len(texts)} texts in a box that has {len(marks)}")
@@ -78,15 +79,22 @@ def _mark_box(group: ElementTree.Element, box: Box) -> None:
 
 def _marks(box: Box) -> Iterator[dict[str, str]]:
     """The attributes of each text of a box, in the order in which `viz.output.labels` writes the texts."""
+    ports = list(_port_marks(box))
+    if box.ports_on_top:
+        yield from ports
     if box.kind not in ("again", "error"):
         yield {"class": "glyph"}
     yield {"class": "title"}
     if box.note:
         yield {"class": "note"}
-    number = 0
-    for row in box.rows:
+    for number, row in enumerate(box.rows):
         yield from _row(row, number)
-        number += 1
+    if not box.ports_on_top:
+        yield from ports
+
+
+def _port_marks(box: Box) -> Iterator[dict[str, str]]:
+    number = len(box.rows)
     for port in box.ports:
         yield {"class": "name"}
         for row in port.rows:

@@ -135,6 +135,9 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         "folded constants": "filled,dashed",
         "again": "rounded,filled,dashed",
         "seed": "rounded,filled",
+        "enter": "rounded,filled",
+        "unpack": "rounded,filled,dashed",
+        "return": "rounded,filled",
     }.get(box.kind, "filled")
     line, fill = {
         "leaf": (theme.leaf_line, theme.leaf),
@@ -144,6 +147,9 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         "border": (theme.muted, theme.constant),
         "again": (theme.line, theme.background),
         "seed": (theme.gradient, theme.background),
+        "enter": (theme.muted, theme.background),
+        "unpack": (theme.muted, theme.background),
+        "return": (theme.muted, theme.background),
         "error": (theme.alarm, theme.failed),
     }.get(box.kind, (theme.line, theme.operation))
     if box.recorded_in is not None:
@@ -159,7 +165,7 @@ def _looks(box: Box, theme: Theme) -> tuple[str, str, str, float]:
         return theme.current_line, fill, style, 1.8
     if box.state == "outside":
         return theme.line, theme.background, style + ",dotted", 1
-    return line, fill, style, 1
+    return line, fill, style, 2 if box.kind == "return" else 1
 
 
 def _recorded_look(box: Box) -> tuple[str, str, str]:
@@ -170,7 +176,8 @@ def _recorded_look(box: Box) -> tuple[str, str, str]:
 
 def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
     port = "" if arrow.port is None else f":o{arrow.port}:s"
-    ends = [graphviz_api.quote(arrow.tail) + port, graphviz_api.quote(arrow.head)]
+    into = "" if arrow.head_port is None else f":o{arrow.head_port}:n"
+    ends = [graphviz_api.quote(arrow.tail) + port, graphviz_api.quote(arrow.head) + into]
     if arrow.upwards:
         ends.reverse()
     label = {"label": graphviz_api.plain(f" {arrow.text} ")} if arrow.written else {}
@@ -208,6 +215,7 @@ def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
         "undefined": {"dir": "back", "color": theme.gradient, "style": "dashed", "arrowtail": "empty"},
         "overwrote": {"color": theme.alarm, "fontcolor": theme.alarm, "style": "dashed", "penwidth": "2"},
         "note": {"color": theme.alarm, "style": "dotted", "arrowhead": "none"},
+        "next": {"color": theme.line, "style": "dotted", "arrowhead": "open"},
         "absent": {"style": "invis"},
     }
     return looks[arrow.kind]

@@ -34,10 +34,9 @@ def box_label(box: Box, theme: Theme, *, fixed: bool = False) -> str:
     if box.note:
         title += _styled(f"  {box.note}", theme.muted, TEXT_SIZE, TEXT_FONT)
     cells = _lines([title, *_rows(box.rows, theme, heat=not fixed)], columns=len(box.ports))
-    if box.ports:
-        ports = (_port(number, port, theme, heat=not fixed) for number, port in enumerate(box.ports))
-        cells += f"<TR>{''.join(ports)}</TR>"
-    return f"<TABLE{_BARE}>{cells}</TABLE>"
+    ports = "".join(_port(number, port, theme, heat=not fixed) for number, port in enumerate(box.ports))
+    row = f"<TR>{ports}</TR>" if ports else ""
+    return f"<TABLE{_BARE}>{row + cells if box.ports_on_top else cells + row}</TABLE>"
 
 
 def heading(graph: VisualGraph, theme: Theme, *, fixed: bool = False) -> str:
@@ -147,6 +146,7 @@ def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
             "undefined": ("⇡", theme.gradient),
             "border": ("✂", theme.muted),
             "overwrote": ("⇢", theme.alarm),
+            "next": ("⋮", theme.muted),
         }[item.name]
         return _styled(sign, colour, bold=True)
     line, fill, style = {
@@ -154,6 +154,9 @@ def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
         "constant": (theme.line, theme.constant, "DASHED"),
         "border": (theme.muted, theme.constant, "DASHED"),
         "again": (theme.line, theme.background, "ROUNDED,DASHED"),
+        "enter": (theme.muted, theme.background, "ROUNDED"),
+        "unpack": (theme.muted, theme.background, "ROUNDED,DASHED"),
+        "return": (theme.muted, theme.background, "ROUNDED"),
         "folded leaves": (theme.leaf_line, theme.leaf, ""),
         "folded constants": (theme.line, theme.constant, "DASHED"),
     }.get(item.name, (theme.line, theme.operation, ""))
@@ -162,7 +165,8 @@ def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
     folded = item.name.startswith("fold")  # a double line
     looks = f'COLOR="{line}"' + (f' STYLE="{style}"' if style else "")
     width, height = (2 * size, size - 3) if folded else (2 * size + 4, size + 1)
-    cell = f'<TD BORDER="1" {looks} BGCOLOR="{fill}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"></TD>'
+    border = 2 if item.name == "return" else 1
+    cell = f'<TD BORDER="{border}" {looks} BGCOLOR="{fill}" FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"></TD>'
     around = 'BORDER="0" CELLSPACING="0"'
     if folded:
         around = f'BORDER="1" {looks} CELLSPACING="1" FIXEDSIZE="TRUE" WIDTH="{width + 4}" HEIGHT="{height + 4}"'

@@ -7,24 +7,32 @@ from collections.abc import Mapping, Sequence
 from viz.basics.characters import to_ascii
 from viz.basics.graph import STATE_GLYPHS, Arrow, Box, Row, VisualGraph
 
+_UNNAMED = ("operation", "seed", "error", "enter", "unpack", "return")  # their titles or rows say what they are
+
 
 def to_text(graph: VisualGraph, *, ascii: bool = False) -> str:
     """The boxes from the inputs down; below each its rows, the values it uses (←) and the gradients it sent (→)."""
-    names = {box.id: _name(box) for box in graph.boxes}
+    names: dict[tuple[str, int | None], str] = {(box.id, None): _name(box) for box in graph.boxes}
+    names |= {
+        (box.id, number): f"{_name(box)} {port.title if box.kind in _UNNAMED[3:] else f'output {number}'}"
+        for box in graph.boxes
+        for number, port in enumerate(box.ports)
+    }
     arrows: dict[str, list[Arrow]] = {}
     for arrow in graph.arrows:
         arrows.setdefault(arrow.head, []).append(arrow)
     lines = [graph.title, *([graph.finding] if graph.finding else []), graph.subtitle, *graph.notes]
     for box in graph.boxes:
         if box.kind != "again":
-            lines += ["", *_box(box), *(f"    {_way(arrow, names)}" for arrow in arrows.get(box.id, ()))]
+            ways = (_way(arrow, names) for arrow in arrows.get(box.id, ()))
+            lines += ["", *_box(box), *(f"    {way}" for way in ways if way)]
     text = "\n".join(lines) + "\n"
     return to_ascii(text) if ascii else text
 
 
 def _box(box: Box) -> list[str]:
     glyph = STATE_GLYPHS[box.state] or " "
-    kind = "" if box.kind in ("operation", "seed", "error") else f"  {box.kind}"
+    kind = "" if box.kind in _UNNAMED else f"  {box.kind}"
     number = _number(box)
     lines = [f"{glyph} {number}{box.title}{kind}{f'  {box.note}' if box.note else ''}", *_rows(box.rows, "    ")]
     for port in box.ports:
@@ -46,16 +54,17 @@ def _rows(rows: Sequence[Row], indent: str) -> list[str]:
     return [f"{indent}{row.key:<{width}}  {row.text}".rstrip() if row.key else f"{indent}{row.text}" for row in rows]
 
 
-def _way(arrow: Arrow, names: Mapping[str, str]) -> str:
-    tail = names[arrow.tail] + (f" output {arrow.port}" if arrow.port is not None else "")
+def _way(arrow: Arrow, names: Mapping[tuple[str, int | None], str]) -> str:
+    tail = names[arrow.tail, arrow.port]
     return {
         "future": f"← {tail}",
-        "value": f"← {tail} (no gradient goes back)",
+        "value": f"← {tail} (no gradient goes back)" if not arrow.aside else f"← {tail} ({arrow.text})",
         "border": f"✂ {tail} (its history ends here)",
         "done": f"→ {tail}: {arrow.text}",
         "now": f"→ {tail}: {arrow.text}",
         "undefined": f"→ {tail}: None (adds nothing)",
         "overwrote": f"✗ {tail} {arrow.text}",
         "note": f"← {tail}",
+        "next": "",
         "absent": "",
     }[arrow.kind]

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
+from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
-from viz.basics.heat import Heat, heat
 from viz.basics.options import Detail
 from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.scene.history_ends import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
 from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
+from viz.scene.value_rows import VALUE_WIDTH, value_row, value_text
 
-VALUE_WIDTH = 36
-SUMMARY_WIDTH = 56  # the statistics of an array that is too large to be listed
 FORMULA_WIDTH = 46
 NO_GRADIENT = "no gradient yet"
 
@@ -163,16 +159,12 @@ class BoxMaker:
         value = self.now.recording.value(ref)
         if value is None:
             return []
-        return [Row("value", _value_text(value), "plain" if _is_finite(value) else "alarm", self._heat(value))]
-
-    def _heat(self, value: Value | None) -> Heat | None:
-        """The value as a heat map, if heat maps were asked for and it is more than one number."""
-        return heat(value) if "heat" in self.show and value is not None and value.shape != () else None
+        return [value_row("value", value, heat="heat" in self.show)]
 
     def _gradient_row(self, key: str, value: Value | None) -> Row:
         if value is None:
             return Row(key, "None (undefined)", "muted")
-        return Row(key, _value_text(value), "gradient" if _is_finite(value) else "alarm", self._heat(value))
+        return value_row(key, value, "gradient", heat="heat" in self.show)
 
     def _gradient(self, node: int, output: int) -> list[Row]:
         now = self.now
@@ -193,7 +185,7 @@ class BoxMaker:
         """The content of an input buffer: the latest addition, and how many terms are still missing."""
         came = self.now.arrived(node, output)
         assert came is not None
-        text = _value_text(came.total)
+        text = value_text(came.total)
         last, waits = came.delivery, self.now.waits_for(node)
         current = self.now.current
         just_now = current is not None and any(one is last for one in current.deliveries)
@@ -203,7 +195,9 @@ class BoxMaker:
                 text = addition
         if waits:
             text += f"  ({waits} more to come)"
-        return Row(key, text, "gradient" if _is_finite(came.total) else "alarm", self._heat(came.total))
+        if came.total is None:
+            return Row(key, text, "gradient")
+        return value_row(key, came.total, "gradient", heat="heat" in self.show, text=text)
 
     def _arriving(self, node: NodeRecord) -> list[Row]:
         """The gradient that has arrived at a leaf but is not yet in its `.grad`."""
@@ -296,19 +290,6 @@ def state_of(now: Moment, node: int) -> BoxState:
     if node in now.timeline.evaluates:
         return "future"
     return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
-
-
-def _value_text(value: Value | None) -> str:
-    """A small array in full, a large one as a line of statistics."""
-    short = format_value(value, VALUE_WIDTH)
-    return short if value is None or short.startswith("[") else format_value(value, SUMMARY_WIDTH)
-
-
-def _is_finite(value: Value | None) -> bool:
-    """Whether the value has no NaN and no Inf."""
-    if isinstance(value, Summary):
-        return not value.nans + value.infs
-    return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
 def _formula_lines(formula: str) -> list[str]:

@@ -18,8 +18,9 @@ from viz.planning.folds import Item
 from viz.planning.group_contents import GroupContents, Members
 from viz.planning.open_folds import Group
 from viz.planning.sparkline import sparkline
-from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT, VALUE_WIDTH
+from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT
 from viz.scene.history_ends import WORDS, history_end
+from viz.scene.value_rows import VALUE_WIDTH
 
 MOST_ROLES = 6
 

@@ -192,6 +192,17 @@ KNOWN: list[Known] = [
         by_hand=True,
     ),
     Known(
+        "what a node's hook writes to a gradient reaches no other gradient; PyTorch's may be views of each other",
+        lambda theirs, ours: (
+            "a node's hook writes to gradients" in theirs.past
+            and runs_a_pass(theirs.source)
+            and not theirs.error
+            and not ours.error
+            and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
+            and same(theirs.gradients, ours.gradients)
+        ),
+    ),
+    Known(
         "`grad` returns a tensor whose version does not count what hooks wrote to the gradient; PyTorch's does",
         lambda theirs, ours: (
             _class(ours) == "ModifiedInPlaceError"

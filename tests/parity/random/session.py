@@ -187,6 +187,8 @@ class Session:
                     _ = tensor.grad_fn
         self.second_order |= "create_graph=True" in source
         exec(code, self.names)
+        if source.startswith("def ") and "for g in gs:" in source:
+            self.past.add("a node's hook writes to gradients")
         if "autograd.grad(" in source or not self.of_gradients.isdisjoint(re.findall(r"\w+", source)):
             self.of_gradients.update(names)
         else:

@@ -35,6 +35,31 @@ def test_the_contents_of_a_drawing_can_be_chosen(here: Path) -> None:
     assert dot("diamond.tape", "--around", "z", "--radius", "1").count("\n    n") == 3
 
 
+def test_the_inside_of_a_function_is_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("double.py").write_text(DOUBLE, encoding="utf-8")
+    assert "mul(x, 2.0)" in dot("double.py", "--into", "z")
+    assert main(["draw", "double.py", "--into", "x", "-o", "out.dot"]) == Exit.CANNOT_DRAW
+    assert 'nothing of yours ran inside of %0 x: --into takes "z" (Double)' in capsys.readouterr().err
+
+
+DOUBLE = """\
+import microtape as mt
+
+class Double(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+x = mt.tensor(1.0, requires_grad=True)
+z = Double.apply(x)
+z.backward()
+"""
+
+
 def test_folds_are_opened_by_name(here: Path) -> None:
     folded = dot("chain.tape")
     (name,) = set(re.findall(r"<B>(lines? [\d-]+)\[", folded)) or set(re.findall(r"<B>(lines? [\d-]+) ×", folded))

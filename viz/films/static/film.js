@@ -124,6 +124,8 @@
       pane.append(make("h3", "alarm", `✗ ${detail.error[0]}`));
       detail.error.slice(1).forEach((line) => pane.append(make("p", "alarm", line)));
     }
+    (detail.variables || []).forEach(([name, value, text]) => section(pane, name,
+      [value === null ? make("code", "", text) : array(value)]));
     (detail.in || []).forEach(([label, value]) => section(pane, label, [array(value)]));
     (detail.saved || []).forEach(([name, note, value]) => section(pane, `saved ${name}: ${note}`, [array(value)]));
     if (detail.leaf) section(pane, ".grad", detail.leaf[0] === null ? [array(detail.leaf[1])]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.basics.fresh_stack import run_on_fresh_stack
 from microtape.errors import DetachedInPlaceError, ModifiedInPlaceError
 from microtape.ops.elementwise.arithmetic import AddBackward0, MulBackward0
 from microtape.ops.shape.subviews import unbind
@@ -103,6 +105,13 @@ def test_a_node_knows_the_line_that_called_the_operation():
     here = sys._getframe().f_code
     for made in (x.exp(), x * x, x.sum(), unbind(x)[0], mt.split(x, 1)[1], next(iter(x)), x.view(2, 1), x.sort()[0]):
         assert made.grad_fn.call_site.code is here
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_node_that_is_recorded_on_a_fresh_stack_knows_the_line_too():
+    x = leaf(1.0, 2.0)
+    run_on_fresh_stack(partial((x**3).sum().backward, create_graph=True))
+    assert x.grad.grad_fn.call_site.code is sys._getframe().f_code
 
 
 def test_a_tensor_that_was_detached_in_place_cannot_be_saved_by_what_computed_it():

@@ -57,7 +57,7 @@ class InsideSource(InsidePane):
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__(ascii=ascii)
         self._program = ProgramText(ascii=ascii)
-        self._shown = 1
+        self._first = self._shown = 1
 
     def watch_stops(self) -> None:
         """Show the breakpoints."""
@@ -70,7 +70,9 @@ class InsideSource(InsidePane):
         if place is None or not code:
             where = f"{place.file}, line {place.line}: the source" if place is not None else "The source"
             return [(TextSegment(f"{where} was not recorded.", "$text-muted"),)]
+        begin = cursor.call.place
         self._shown = place.line
+        self._first = begin.line if begin is not None and begin.file == place.file else place.line
         notes = {place.line: "raised here"} if cursor.step.kind == "raise" else {}
         count = len(code.splitlines())
         stops = {
@@ -79,10 +81,12 @@ class InsideSource(InsidePane):
         return self._program.lines(code, place, [(place, FAULT if notes else CURRENT)], notes, stops)
 
     def settle(self) -> None:
-        """Scroll until the current line is in view, with lines above it and one below."""
-        row = self.row_of(self._shown - 1)
-        if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
-            self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
+        """Scroll until the current line is in view, from the beginning of the function if both fit."""
+        first, row, height = self.row_of(self._first - 1), self.row_of(self._shown - 1), self.size.height
+        if first <= row < first + height:
+            self.scroll_to(y=first, animate=False, force=True)
+        elif not self.scroll_offset.y < row < self.scroll_offset.y + height - 1:
+            self.scroll_to(y=row - height // 2, animate=False, force=True)
 
     def click_message(self, cursor: CallCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the next step on the line; set a breakpoint in its margin."""
@@ -111,7 +115,7 @@ class InsideVariables(InsidePane):
 
     def lines(self, cursor: CallCursor) -> list[StyledLine]:
         """A line for each variable."""
-        words = InsideWords(cursor, max((self.text_width - 24) // 2, 16))
+        words = InsideWords(cursor, max(min(self.text_width - 34, 60), 16))
         found = list(words.variables(cursor.position))
         width = _width((len(one.name) for one in found), NAMES)
         rows = [line(Span(one.name.ljust(width), "name"), "  ", *one.text) for one in found]

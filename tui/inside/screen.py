@@ -186,8 +186,10 @@ class InsideScreen(Screen[Left]):
         self.query_one(InsideSteps).focus()
 
     def watch_cursor(self, new: CallCursor | None) -> None:
-        """Name the function above its source."""
+        """Name the function above its source, and the key that opens what this step called."""
         if new is not None:
+            calls = new.step.kind in ("call", "pass")
+            self.query_one(Footer).unavailable = frozenset() if calls else frozenset({"step_into"})
             place = new.step.place or new.call.place
             source = self.query_one(InsideSource)
             source.border_title = place.function if place is not None else new.call.name

@@ -6,8 +6,8 @@ import microtape as mt
 # own output. But the outputs share a sum, so each input moves *all* of them,
 # and that part is forgotten. Nothing fails, and training goes on, badly.
 #
-# Look at: what `microtape step wrong_function.py --check` finds. It compares
-# backward with finite differences. The way out: return
+# Look at: what the stepper finds. It compares the backward of each Function
+# with finite differences; `D` shows both. The way out: return
 # z * (grad_z - (grad_z * z).sum()).
 
 

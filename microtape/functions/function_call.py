@@ -112,8 +112,8 @@ def call_function(cls: type[Function], args: tuple[Any, ...], frame: Any, sets_u
 def _tell_watcher(node: FunctionNode, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     """Tell the observer, if there is one, that `node` was recorded; then renew the history of a written view."""
     written = outputs[0] if node.dirty and 0 not in node.without_gradient else None
-    if written is not None and is_view(written) and _contains(node.dirty, written):
-        base = written.meta.view.base
+    if isinstance(written, TensorState) and is_view(written) and _contains(node.dirty, written):
+        base = written.meta.view.base  # type: ignore[union-attr]
         if (watcher := watch.watcher) is not None:
             watcher.operation(edge_of(base)[0], args, (base,), True)  # type: ignore[arg-type]
         renew_history(written)

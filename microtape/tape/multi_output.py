@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from microtape.tape.operands import as_tensor
 from microtape.tape.operation import Operation, describe_outputs, quiet_context, record, refusal, tracked
-from microtape.tape.tensor_state import TensorState, as_array, new_tensor, zeros_like
+from microtape.tape.tensor_state import TensorState, as_array, new_tensor
 from microtape.tape.watch import watch
 
 
@@ -20,14 +20,6 @@ class MultiOutputOperation(Operation):
     __slots__ = ()
     multi_output = True
     returns: ClassVar[Callable[..., Any]]  # builds the return value of the call from the outputs
-
-    def materialized(self, gradients: Sequence[Any]) -> list[Any]:
-        """The gradients of the outputs, with zeros in place of undefined ones; see Note [Undefined gradients]."""
-        like = next(gradient for gradient in gradients if gradient is not None)
-        return [
-            zeros_like(like, *self.output_spec(i)) if gradient is None else gradient
-            for i, gradient in enumerate(gradients)
-        ]
 
 
 def return_type(name: str, *fields: str) -> Any:

@@ -19,7 +19,10 @@ from tests.support.pages import (
     commands,
     help_of,
     last_line,
+    scenes,
 )
+from tui.commands.cli import main
+from tui.shell.exits import Exit
 
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXTS = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
@@ -38,6 +41,14 @@ def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_the_files_and_options_in_a_command_exist(command):
     check_command(command)
+
+
+@pytest.mark.parametrize(
+    "scene", [one for text in TEXTS.values() for one in scenes(text)], ids=lambda scene: " ".join(scene.words)
+)
+def test_a_command_prints_what_is_shown(scene, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("COLUMNS", "100")
+    scene.check(tmp_path, lambda words: main(words) in (Exit.OK, Exit.FOUND) and capfd.readouterr().out)
 
 
 @every_page

@@ -15,6 +15,7 @@ from tests.support.pages import (
     help_of,
     last_line,
     prose,
+    scenes,
 )
 from tui.commands.cli import _parser, main
 from tui.shell.exits import MEANING, Exit
@@ -31,15 +32,10 @@ def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
     check_program(program, tmp_path)
 
 
-def test_the_diagnosis_is_what_the_command_prints(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("scene", scenes(README), ids=lambda scene: " ".join(scene.words))
+def test_a_command_prints_what_is_shown(scene, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "100")
-    section = README.partition("## Find what is wrong")[2]
-    (tmp_path / "train.py").write_text(blocks(section, "python")[0])
-    command, _, printed = blocks(section, "console")[0].partition("\n")
-    assert command == "$ microtape diagnose train.py"
-    assert main(["diagnose", "train.py"]) == Exit.FOUND
-    assert capfd.readouterr().out.strip() == printed.strip()
+    scene.check(tmp_path, lambda words: main(words) in (Exit.OK, Exit.FOUND) and capfd.readouterr().out)
 
 
 def test_the_first_two_commands_set_up_everything_by_themselves():

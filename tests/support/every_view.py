@@ -16,8 +16,10 @@ from microtape.recording.model.model import Recording, Summary
 from tui.shell.spans import plain
 from tui.time.arrays import array_lines
 from tui.time.box_picture import box_lines
+from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
 from tui.words.copying import copyables
+from tui.words.inside import InsideWords, heading
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import pass_lines
 from tui.words.sentence import sentence
@@ -59,7 +61,8 @@ def _check_same(a: Any, b: Any) -> None:
 
 def printed(recording: Recording) -> str:
     """What `trace` prints; its JSON is made, too."""
-    json.dumps(as_json(recording, list(range(len(recording.passes)))), allow_nan=False)
+    json.dumps(as_json(recording, list(range(len(recording.passes))), into=True), allow_nan=False)
+    list(trace(recording, into=True))
     return "\n".join(trace(recording))
 
 
@@ -95,7 +98,7 @@ def every_pane(recording: Recording) -> None:
     list(pass_lines(recording))
     for index in range(max(len(recording.passes), 1)):
         cursor = StepCursor.open(recording, index).to_moment(0)
-        list(trace_forward(cursor))
+        list(trace_forward(cursor, into=True))
         list(mark_lines(cursor, all_marks(cursor)))
         for moment in range(cursor.timeline.last + 1):
             here = cursor.to_moment(moment)
@@ -104,6 +107,7 @@ def every_pane(recording: Recording) -> None:
             list(box_lines(here))
             list(copyables(here))
             json.dumps(step_as_json(here), allow_nan=False)
+            _inside(here)
             for node in here.timeline.rows:
                 list(why_none(here, node))
             if here.focus is not None:
@@ -114,6 +118,16 @@ def every_pane(recording: Recording) -> None:
                 inside, before = inside.move_inside(1), inside
                 if inside == before:
                     break
+
+
+def _inside(moment: StepCursor) -> None:
+    """What ran inside of the user's functions at a moment."""
+    opened = CallCursor.open(moment)
+    for one in everywhere(opened) if opened is not None else ():
+        words = InsideWords(one)
+        words.arrays(one.position)
+        list(words.variables(one.position))
+        heading(one, "")
 
 
 def drawn(recording: Recording, *, every_step: bool = False) -> str:

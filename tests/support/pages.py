@@ -7,9 +7,10 @@ import io
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from tui.commands.cli import main
 
@@ -41,6 +42,35 @@ def check_program(program: str, folder: Path) -> None:
     with contextlib.redirect_stdout(output):
         exec(compile(program, str(file), "exec"), {"__name__": "__main__"})
     assert output.getvalue().splitlines()[: len(expected)] == expected
+
+
+class Scene(NamedTuple):
+    """A command that a page shows with its output."""
+
+    program: str  # the last program that the page shows before it
+    words: list[str]
+    shown: str  # a line of `...` stands for any lines
+
+    def check(self, folder: Path, run: Callable[[list[str]], str]) -> None:
+        """What the command prints is what the page shows, whether its file is one of ours or the page's program."""
+        file = next(word for word in self.words if word.endswith(".py"))
+        at = ROOT if (ROOT / file).exists() else folder
+        if at == folder:
+            (folder / file).write_text(self.program, encoding="utf-8")
+        with contextlib.chdir(at):
+            printed = run(self.words[1:])
+        parts = re.split(r"^\.\.\.(?:\n|$)", self.shown.strip("\n"), flags=re.MULTILINE)
+        assert re.fullmatch(r"(?:.*\n)?".join(map(re.escape, parts)) + r"\n*", printed, re.DOTALL), printed
+
+
+def scenes(text: str) -> list[Scene]:
+    """Every console block, which is a command and its output, 100 columns wide."""
+    found = []
+    for block in blocks(text, "console"):
+        before = blocks(text[: text.index(block)], "python")
+        prompt, _, shown = block.partition("\n")
+        found.append(Scene(before[-1] if before else "", shlex.split(prompt.removeprefix("$ ")), shown))
+    return found
 
 
 def commands(text: str) -> Iterator[list[str]]:

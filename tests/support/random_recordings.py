@@ -173,9 +173,12 @@ def recordings(draw: st.DrawFn) -> Recording:
     def jacobian(node: NodeRecord) -> JacobianCheck:
         rows, columns = draw(st.integers(1, 3)), draw(st.integers(1, 3))
         both = (draw(npst.arrays(np.float64, (rows, columns))) for _ in range(2))
-        edge, output = (draw(st.integers(0, len(some) - 1)) for some in (node.edges, node.outputs))
+        of_gradient = draw(st.booleans())
+        edge, output = (
+            draw(st.integers(0, len(some) - 1)) for some in (node.edges, node.edges if of_gradient else node.outputs)
+        )
         wrong = draw(st.lists(st.integers(0, rows * columns - 1), unique=True))
-        return JacobianCheck(draw(SMALL), node.id, edge, output, *both, tuple(wrong))
+        return JacobianCheck(draw(SMALL), node.id, edge, output, *both, tuple(wrong), of_gradient)
 
     checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)

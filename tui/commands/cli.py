@@ -188,6 +188,10 @@ CHECK = (
     ("--check",),
     {"action": "store_true", "help": "check every gradient by finite differences; this calls your Functions again"},
 )
+NO_CHECK = (
+    ("--no-check",),
+    {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
+)
 WATCH = (
     ("--watch",),
     {
@@ -349,17 +353,13 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
-    )
-    no_check = (
-        ("--no-check",),
-        {"action": "store_true", "help": "do not check the derivatives of your Functions by finite differences"},
     )
     add(
         "diagnose",
         "say what is wrong in a script or a recording: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, CHECK, no_check, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import shutil
 import sys
@@ -23,8 +22,6 @@ SEARCH = 10.0  # seconds that the script goes on after its first pass
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     origin = Origin.asked_for(arguments, search=SEARCH)
-    if not arguments.check:  # all gradients are checked only if the user says so: that calls every operation again
-        origin = dataclasses.replace(origin, check=None if arguments.no_check else "functions")
     recording, ended = open_run(origin, quiet=True, tell_failure=False)
     found = Diagnosis(recording, findings(recording), origin.file, origin.script_args)
     if arguments.json:

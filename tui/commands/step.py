@@ -45,7 +45,7 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
             report_end(ended)
         recording = run.first
         assert recording is not None
-        if origin.check:
+        if origin.check == "all":
             say(check_summary(recording))
         code = _open_stepper(recording, choose_passes(recording, None), origin, arguments, run)
     say_printed(run)

@@ -1,4 +1,4 @@
-"""The panes of the screen inside a function: its source, its variables, its steps."""
+"""The panes of the screen inside a function: its source, its variables, its contract, its steps."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from textual.reactive import reactive
 from microtape.recording.model.model import Place
 from tui.shell.spans import Line, Span, line
 from tui.time.calls import CallCursor
+from tui.time.cursor import StepCursor
 from tui.time.node_names import AtLine
 from tui.widgets.pane import TextPane
 from tui.widgets.program_text import CURRENT, FAULT, ProgramText
 from tui.widgets.role_styles import styled
 from tui.widgets.styled_text import StyledLine, TextSegment
+from tui.words.contract import contract
 from tui.words.inside import InsideWords
 
 NAMES, OPS, OPERANDS = (4, 20), (6, 12), (0, 26)  # the least and the most characters of a column
@@ -55,7 +57,7 @@ class InsideSource(InsidePane):
     def __init__(self, *, ascii: bool = False) -> None:
         super().__init__(ascii=ascii)
         self._program = ProgramText(ascii=ascii)
-        self._shown = 1
+        self._first = self._shown = 1
 
     def watch_stops(self) -> None:
         """Show the breakpoints."""
@@ -68,7 +70,9 @@ class InsideSource(InsidePane):
         if place is None or not code:
             where = f"{place.file}, line {place.line}: the source" if place is not None else "The source"
             return [(TextSegment(f"{where} was not recorded.", "$text-muted"),)]
+        begin = cursor.call.place
         self._shown = place.line
+        self._first = begin.line if begin is not None and begin.file == place.file else place.line
         notes = {place.line: "raised here"} if cursor.step.kind == "raise" else {}
         count = len(code.splitlines())
         stops = {
@@ -77,10 +81,12 @@ class InsideSource(InsidePane):
         return self._program.lines(code, place, [(place, FAULT if notes else CURRENT)], notes, stops)
 
     def settle(self) -> None:
-        """Scroll until the current line is in view, with lines above it and one below."""
-        row = self.row_of(self._shown - 1)
-        if not self.scroll_offset.y < row < self.scroll_offset.y + self.size.height - 1:
-            self.scroll_to(y=row - self.size.height // 2, animate=False, force=True)
+        """Scroll until the current line is in view, from the beginning of the function if both fit."""
+        first, row, height = self.row_of(self._first - 1), self.row_of(self._shown - 1), self.size.height
+        if first <= row < first + height:
+            self.scroll_to(y=first, animate=False, force=True)
+        elif not self.scroll_offset.y < row < self.scroll_offset.y + height - 1:
+            self.scroll_to(y=row - height // 2, animate=False, force=True)
 
     def click_message(self, cursor: CallCursor, line: int, row: StyledLine, column: int) -> Message | None:
         """Go to the next step on the line; set a breakpoint in its margin."""
@@ -109,11 +115,45 @@ class InsideVariables(InsidePane):
 
     def lines(self, cursor: CallCursor) -> list[StyledLine]:
         """A line for each variable."""
-        words = InsideWords(cursor, max((self.text_width - 24) // 2, 16))
+        words = InsideWords(cursor, max(min(self.text_width - 34, 60), 16))
         found = list(words.variables(cursor.position))
         width = _width((len(one.name) for one in found), NAMES)
         rows = [line(Span(one.name.ljust(width), "name"), "  ", *one.text) for one in found]
         return [styled(one, ascii=self.ascii) for one in rows or [line(Span("It has no variables yet.", "dim"))]]
+
+
+class InsideContract(InsidePane):
+    """What the Function promised to autograd, if it is one."""
+
+    DEFAULT_CSS = "InsideContract { height: 1fr; }"
+    NAME = "contract"
+    EXPLAINED = (
+        "What this call of your Function promised to autograd: its arguments and whether they need a gradient, what "
+        "its outputs are, what it saved, the attributes of ctx. The arrows are the gradients that it received and "
+        "returned."
+    )
+    HANGING = 8
+    KINDS = ("forward", "setup_context", "backward", "jvp")
+
+    def __init__(self, moment: StepCursor, *, ascii: bool = False) -> None:
+        """`moment` is that of the stepper."""
+        super().__init__(ascii=ascii)
+        self._moment = moment
+
+    def watch_cursor(self) -> None:
+        """Leave the room to the other panes where the function is no Function."""
+        cursor = self.cursor
+        self.display = cursor is not None and any(self._contract(cursor, 80))
+        super().watch_cursor()
+
+    def lines(self, cursor: CallCursor) -> list[StyledLine]:
+        """See `contract`."""
+        return [styled(one, ascii=self.ascii) for one in self._contract(cursor, self.text_width)]
+
+    def _contract(self, cursor: CallCursor, width: int) -> Iterator[Line]:
+        node = cursor.call.node
+        if node is not None and cursor.call.kind in self.KINDS:
+            yield from contract(self._moment, node, width)
 
 
 class InsideSteps(InsidePane):

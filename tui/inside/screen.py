@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -14,7 +15,7 @@ from textual.widget import Widget
 
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import expression
-from tui.inside.panes import InsidePane, InsideSource, InsideSteps, InsideVariables
+from tui.inside.panes import InsideContract, InsidePane, InsideSource, InsideSteps, InsideVariables
 from tui.shell.key_names import KeyNames
 from tui.shell.spans import Line, Span, line, plain
 from tui.shell.user_keys import actions_of, rebind, unbind_screen_keys
@@ -27,6 +28,7 @@ from tui.widgets.help import HelpScreen
 from tui.widgets.role_styles import content
 from tui.words.inside import InsideWords, counted, heading
 
+WIDE, HIGH = 110, 36  # from this width the contract stands beside the code, from this height below it; else nowhere
 PREFACE = (
     "You are inside of one of your own functions, which the engine has called. Every row below the source is something "
     "that ran in there. Nothing runs again: this is what was recorded."
@@ -106,6 +108,13 @@ class InsideScreen(Screen[Left]):
 
     DEFAULT_CSS = """
     InsideScreen { background: $background; layout: vertical; }
+    InsideScreen #inside-top { height: 16fr; layout: horizontal; }
+    InsideScreen #inside-code { width: 1fr; height: 1fr; }
+    InsideScreen InsideContract { width: 60; margin-left: 1; }
+    InsideScreen.-narrow #inside-top { layout: vertical; }
+    InsideScreen.-narrow #inside-code { width: 1fr; height: 2fr; }
+    InsideScreen.-narrow InsideContract { width: 1fr; margin-left: 0; }
+    InsideScreen.-narrow.-short InsideContract { height: 0; border: none; }
     InsideScreen InsidePane {
         border: none; border-top: solid $panel; border-title-color: $text-muted; border-subtitle-color: $text-muted;
         scrollbar-color: $panel; scrollbar-background: $background; scrollbar-color-hover: $accent;
@@ -120,6 +129,8 @@ class InsideScreen(Screen[Left]):
     InsideScreen Footer { background: $surface; }
     """
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (HIGH, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l", "move(1)", "step"),
         Binding("left,h", "move(-1)", "back"),
@@ -156,11 +167,14 @@ class InsideScreen(Screen[Left]):
         rebind(self, {action: tuple(every) for action, every in (keys or {}).items() if action in own})
 
     def compose(self) -> ComposeResult:
-        """The heading, three panes, and the keys."""
+        """The heading, the panes, and the keys."""
         cursor, ascii = InsideScreen.cursor, self._ascii
         yield InsideHeading(self._moment, ascii=ascii).data_bind(cursor)
-        yield InsideSource(ascii=ascii).data_bind(cursor)
-        yield InsideVariables(ascii=ascii).data_bind(cursor)
+        with Container(id="inside-top"):
+            with Container(id="inside-code"):
+                yield InsideSource(ascii=ascii).data_bind(cursor)
+                yield InsideVariables(ascii=ascii).data_bind(cursor)
+            yield InsideContract(self._moment, ascii=ascii).data_bind(cursor)
         yield InsideSteps(lambda: self.names.first("step_into"), ascii=ascii).data_bind(cursor)
         yield Footer()
 
@@ -172,8 +186,10 @@ class InsideScreen(Screen[Left]):
         self.query_one(InsideSteps).focus()
 
     def watch_cursor(self, new: CallCursor | None) -> None:
-        """Name the function above its source."""
+        """Name the function above its source, and the key that opens what this step called."""
         if new is not None:
+            calls = new.step.kind in ("call", "pass")
+            self.query_one(Footer).unavailable = frozenset() if calls else frozenset({"step_into"})
             place = new.step.place or new.call.place
             source = self.query_one(InsideSource)
             source.border_title = place.function if place is not None else new.call.name

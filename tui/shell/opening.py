@@ -57,7 +57,7 @@ class Origin:
             tuple(arguments.script_args),
             arguments.passes,
             getattr(arguments, "keep", None),
-            "all" if getattr(arguments, "check", False) else None,
+            _check_asked_for(arguments),
             arguments.until,
             0 if chooses else search if asked is None else asked,
         )
@@ -97,6 +97,13 @@ class Origin:
             arrived=arrived,
             progress=progress,
         )
+
+
+def _check_asked_for(arguments: argparse.Namespace) -> Check | None:
+    """All gradients only if the user says so: that calls every operation again. Functions unless the user says no."""
+    if getattr(arguments, "check", False):
+        return "all"
+    return None if getattr(arguments, "no_check", True) else "functions"
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:

@@ -17,7 +17,7 @@ from tui.shell.spans import Line
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
-from tui.words.versions import versions_told, whose_memory
+from tui.words.versions import uncounted, versions_told, whose_memory
 
 WIDEST = 120  # columns
 
@@ -76,7 +76,7 @@ class VersionsScreen(Dialog[int | None]):
         tensor, cursor = self._tensors[self._at], self._cursor
         width = min(self.app.size.width, WIDEST) - len("│ ││")
         self.query_one(Vertical).border_title = f"versions of {cursor.tensor_label(tensor)}"
-        heading = list(whose_memory(cursor, tensor))
+        heading = [*whose_memory(cursor, tensor), *uncounted(cursor, tensor)]
         self.query_one(Static).update(self._content(heading))
         self.query_one(Static).display = bool(heading)
         self._told = versions_told(cursor, tensor, width)

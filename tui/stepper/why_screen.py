@@ -23,7 +23,7 @@ from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.findings import carried, explained, findings_at
 from tui.words.inside import opens
-from tui.words.why import Subject, label, move_element, not_a_leaf_note, subject, why
+from tui.words.why import Subject, label, move_element, not_a_leaf_note, promised, subject, why
 from tui.words.why_none import why_no_grad
 
 MOST_TERMS = 200  # more are unreadable: a weight that is used at every time step has thousands
@@ -165,7 +165,8 @@ class WhyScreen(Dialog[Finding | int | Into | None]):
             heading = self._answer = first
         else:
             answer = why(self._cursor, about, MOST_TERMS)
-            heading = (*answer.heading, *(not_a_leaf_note(self._cursor, about.node) if answer.terms else ()))
+            notes = not_a_leaf_note(self._cursor, about.node) if answer.terms else ()
+            heading = (*answer.heading, *notes, *promised(self._cursor, about.node))
             heading = (
                 (*first, line(""), line(Span("The gradient that came in:", "dim")), *heading) if first else heading
             )

@@ -120,7 +120,7 @@ def _make(cursor: StepCursor, text: str, kind: StopKind, evaluate: bool) -> Brea
     line = line_named(text) if kind == "break" else None
     inside = _inside(timeline, line) if line is not None else set()
     if (nodes := cursor.find(text)) or inside or kind == "watch":
-        if not nodes:
+        if not nodes and not inside:
             raise LookupError(f"there is no {text!r} here to watch")
         forward, backward = timeline.moments_of(nodes)
         came = (start + step + 1 for node in nodes for step, _ in timeline.received.get(node, ()))

@@ -171,7 +171,7 @@ def caller_of(recording: Recording, pass_index: int) -> tuple[StepCursor, CallCu
     """The moment of another pass and the step inside of it that called this pass; None for a pass of the program's."""
     for call in recording.calls:
         if any(one.kind == "pass" and one.inner == pass_index for one in call.steps):
-            while call.outer is not None:
+            while call.outer is not None and recording.calls[call.outer].pass_ == call.pass_:
                 call = recording.calls[call.outer]
             for position, one in enumerate(recording.passes):
                 if one.index != pass_index and call.pass_ in (None, one.index):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.contracts import output_name
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 from tui.time.node_names import names, nodes_named
 from tui.time.phases import Phase, PhaseKind, phases
@@ -317,11 +318,19 @@ class StepCursor:
         at = self.timeline.evaluated_at(node)
         return at is not None and at < self.steps_done
 
+    def output_shown(self, node: int) -> int:
+        """The number of the output whose gradient stands for the node's: the first for which one has arrived."""
+        if len(self.timeline.node(node).outputs) < 2:
+            return 0
+        return min((one.input_nr for one in self.arrived(node) if one.term is not None), default=0)
+
     def gradient(self, node: int) -> Value | None:
-        """The gradient of a node's (first) output so far; None if nothing has arrived."""
-        ran = self.timeline.step_of[node] if self.has_run(node) else None
-        outputs = tuple(self.buffer(node).values()) if ran is None else ran.grad_outputs
-        return next((value for value in outputs if value is not None), None)
+        """The gradient so far of the output that `output_shown` chooses; None if nothing has arrived."""
+        number = self.output_shown(node)
+        if not self.has_run(node):
+            return self.buffer(node).get(number)
+        outputs = self.timeline.step_of[node].grad_outputs
+        return outputs[number] if number < len(outputs) else None
 
     def value(self, node: int) -> Value | None:
         """The value of a node's (first) output or of its leaf; None if it is not computed yet or was not kept."""
@@ -368,6 +377,11 @@ class StepCursor:
     def names(self, node: int) -> tuple[str, ...]:
         """All the user's names for a node's outputs, or for its leaf."""
         return names(self.timeline, node)
+
+    def output_name(self, node: int, number: int) -> str:
+        """The user's name for an output of a node, else `output 1`."""
+        function = self.timeline.functions.get(node)
+        return output_name(self.recording, self.timeline.node(node), number, function) or f"output {number}"
 
     def tensor_label(self, tensor: int) -> str:
         """The user's name for a tensor at any version, else the `%number` of its node."""

@@ -148,10 +148,14 @@ class Timeline(moment.PassTimeline):
         """Moment to the calls of the user's functions in it, by their index in `Recording.calls`; in order of time."""
         found: dict[int, list[int]] = {}
         index, start = self.pass_.index if self.pass_ is not None else None, len(self.forward)
-        for one in self.recording.calls:
+        calls = self.recording.calls
+        for one in calls:
+            is_inner = (
+                one.outer is not None and calls[one.outer].pass_ == one.pass_
+            )  # its step in that call leads to it
             if one.kind in IN_FORWARD and one.node is not None and one.node in self.forward_at:
                 found.setdefault(self.forward_at[one.node], []).append(one.id)
-            elif one.pass_ is not None and one.pass_ == index and one.step is not None and one.outer is None:
+            elif one.pass_ is not None and one.pass_ == index and one.step is not None and not is_inner:
                 found.setdefault(min(start + one.step + 1, self.last), []).append(one.id)
         return {moment: tuple(calls) for moment, calls in found.items()}
 

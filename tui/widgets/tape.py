@@ -46,6 +46,8 @@ class TapeView(LineView, can_focus=True):
         "gradient's size (root mean square) as a bar, on a logarithmic scale over the whole pass: zero has no bar, NaN "
         "and infinity have a sign. "
         "✗, ! and · mark what was found to be wrong; ✂ is where the history of a leaf's value ends. "
+        "A row without a number tells of a write in place (version 0 → 1), or of a result without a gradient, ×. "
+        "{versions} lists the versions of a tensor. "
         "Click a row to go to its step, or left of it to set a breakpoint, ◆."
     )
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from microtape.recording.model.contracts import ArgumentLine, Contract, SavedLine, contract_of
+from microtape.recording.model.contracts import ArgumentLine, Contract, OutputLine, SavedLine, contract_of
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Operand, TensorRef, Value
 from tui.shell.spans import Line, Role, Span, line
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
 
-WIDEST = 34  # characters of the column of roles
 MOST = 12  # attributes of ctx
 BRIEF = 24  # characters of an attribute's value
 PURE = ("differentiable", "no tensor", "no tensors", "needs a gradient")  # nothing to be careful about
@@ -57,12 +56,12 @@ def contract(cursor: StepCursor, node: int, width: int = 100) -> Iterator[Line]:
     for one in found.outputs:
         came = line(" ← ", *(line("zeros") if one.is_zeros else _gradient(one.gradient, room))) if ran else ()
         change = f": version {one.before.version} → {one.value.version}" if one.before and one.value else ""
-        rows.append((line(Span(one.name, "name")), one.role + change, came))
+        rows.append((line(Span(one.name, "name")), whole_role(one) + change, came))
     saved = [line(*renamed(cursor, one.name, one.saved.ref), "  ", saved_role(one)) for one in found.saved]
     for label, lines in (("saved", saved), ("ctx", list(context(cursor, found)))):
         rows += [(line(Span(label if i == 0 else "", "label")), "", one) for i, one in enumerate(lines)]
     names = max(_length(name) for name, _, _ in rows)
-    roles = min(max(len(role) for _, role, _ in rows), WIDEST)
+    roles = min(max(len(role) for _, role, _ in rows), width // 2)
     for name, role, rest in rows:
         padded = role.ljust(roles) if rest and role else role
         yield line(*name, " " * (names - _length(name) + 2), Span(padded, tone(role)), *rest)
@@ -91,6 +90,11 @@ def names_of(cursor: StepCursor, group: list[ArgumentLine]) -> Line:
 def role_of_all(group: list[ArgumentLine]) -> str:
     """The role that the arguments of a group have in common: `no tensors`."""
     return group[0].role if len(group) == 1 else f"{group[0].role}s"
+
+
+def whole_role(one: OutputLine) -> str:
+    """`non-differentiable (mark_non_differentiable)`: what an output is, and why it gets no gradient."""
+    return f"{one.role} ({one.reason})" if one.reason else one.role
 
 
 def tone(role: str) -> Role:

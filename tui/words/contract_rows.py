@@ -9,7 +9,18 @@ from microtape.recording.model.contracts import Contract
 from microtape.recording.model.model import NodeRecord, SavedUse, Value
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
-from tui.words.contract import context, contract_at, grouped, names_of, renamed, role_of_all, saved_role, tone
+from tui.words.contract import (
+    PURE,
+    context,
+    contract_at,
+    grouped,
+    names_of,
+    renamed,
+    role_of_all,
+    saved_role,
+    tone,
+    whole_role,
+)
 
 ArrayText: TypeAlias = "Callable[[Value | None, int, Role], Line]"
 """Writes a value in about that many characters."""
@@ -44,7 +55,7 @@ class ContractRows:
         """`inside  [True, False]  non-differentiable (mark_non_differentiable)`, for each output."""
         value_of = self.cursor.recording.value
         for one in self.found.outputs:
-            name, role = Span(one.name, "name"), self._role(one.role)
+            name, role = Span(one.name, "name"), self._role(whole_role(one))
             if not self.cursor.exists(self.node.id):
                 yield line(name, "  ", Span("not computed yet", "dim"), "  ", role)
                 continue
@@ -58,10 +69,12 @@ class ContractRows:
         if self.node.kind != "function" or number >= len(self.found.outputs):
             return None
         one = self.found.outputs[number]
-        if one.is_zeros:
-            came = Span("zeros: nothing came", "dim")
-            return line(Span(one.name, "name"), "  ", came, "  ", self._role(one.role))
-        return self._row(line(Span(one.name, "name")), one.gradient, "gradient", one.role)
+        name = line(Span(one.name, "name"))
+        if one.gradient is None or one.is_zeros:
+            what = "zeros: " if one.is_zeros else "None: "
+            why = "nothing came" if one.is_differentiable else one.role
+            return line(*name, "  ", Span(what, "dim"), Span(why, "dim" if one.is_differentiable else tone(one.role)))
+        return self._row(name, one.gradient, "gradient", "" if one.role in PURE else one.role)
 
     def keeps(self) -> Iterator[Line]:
         """`mask  intermediate, version 0`, before backward."""
@@ -94,7 +107,8 @@ class ContractRows:
 
     def _row(self, names: Line, value: Value | None, role: Role, what: str) -> Line:
         used = sum(len(span.text) for span in names) + 2 + ROLE
-        return line(*names, "  ", *self.array(value, self.width - used, role), "  ", self._role(what))
+        after = line("  ", self._role(what)) if what else ()
+        return line(*names, "  ", *self.array(value, self.width - used, role), *after)
 
     def _role(self, text: str) -> Span:
         return Span(f" {text}", tone(text))

@@ -33,9 +33,15 @@ def event_line(cursor: StepCursor, rows: RowTexts, event: WriteRow | EndRow, wid
 
 
 def events_width(cursor: StepCursor, rows: RowTexts, entries: Iterable[object]) -> int:
-    """The width at which the rows of events are whole: of a long tape, the first of them."""
+    """The width at which the rows of events are whole, but for values; of a long tape, the first of them."""
     events = islice((one for one in entries if isinstance(one, WriteRow | EndRow)), MEASURED)
-    return max((len(plain(event_line(cursor, rows, one, WIDEST, 0))) for one in events), default=0)
+    lines = (
+        write_line(cursor, one.writes, WIDEST, values=False)
+        if isinstance(one, WriteRow)
+        else _end(cursor, rows, one, WIDEST, past=False)
+        for one in events
+    )
+    return max((len(plain(one)) for one in lines), default=0)
 
 
 def is_past(cursor: StepCursor, event: WriteRow | EndRow) -> bool:

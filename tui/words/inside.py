@@ -78,8 +78,17 @@ class InsideWords:
         if step.in_place and step.operands and step.outputs:
             return Row(f"{step.op}_".replace("__", "_"), operands, self._written(at, step))
         if step.kind == "call":
-            return Row("call", f"{step.op}({operands})", _listed(self._result(at, step, one) for one in step.outputs))
+            return Row("call", f"{step.op}({operands})", self._called(at, step))
         return Row(step.op, operands, _listed(self._result(at, step, one) for one in step.outputs))
+
+    def _called(self, at: int, step: CallStep) -> Line:
+        """What a call returned."""
+        inner = self.cursor.to(at).inner()
+        last = inner.end().step if inner is not None else None
+        if last is not None and last.kind == "raise":
+            return line(Span("raised ", "bad"), Span(last.op, "bad"))
+        returned = last.outputs if last is not None and last.kind == "return" else ()
+        return _listed(self._result(at, step, one) for one in step.outputs or returned)
 
     def _entered(self, step: CallStep) -> Line:
         given = _arguments(step)

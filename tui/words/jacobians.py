@@ -23,7 +23,7 @@ MARK = "✗"
 MOST = 6  # wrong entries that are listed; all are marked in the Jacobians
 LONGEST = 12  # characters of the index of a row
 INDENT = "  "
-LEFT, BETWEEN, RIGHT = "backward", " │", "differences"
+BETWEEN, RIGHT = " │", "differences"
 
 
 def derivative_lines(cursor: StepCursor, node: int, width: int) -> Iterator[Line]:
@@ -46,9 +46,8 @@ class _Checks:
         self.node: NodeRecord = cursor.timeline.node(node)
         self.step: BackwardStep = cursor.timeline.step_of[node]
         self.found, jacobians = checks_of(cursor, node) or StepChecks([], [])
-        self.jacobians = sorted(
-            jacobians, key=lambda one: (not one.wrong, one.edge, one.output)
-        )  # the wrong ones first
+        self.all = sorted(jacobians, key=lambda one: (not one.wrong, one.of_gradient, one.edge, one.output))
+        self.jacobians = [one for one in self.all if not one.of_gradient]
         self.rows = RowTexts(cursor.timeline)
 
     def verdict(self) -> Iterator[Line]:
@@ -63,6 +62,12 @@ class _Checks:
             yield line(Span(f"{MARK} wrong: ", "bad"), "the gradient that it sent differs from finite differences")
         elif gradients or size:
             yield line(Span("✓ right: ", "good"), "finite differences agree")
+        second = [one for one in self.all if one.of_gradient]
+        if second_wrong := sum(len(one.wrong) for one in second):
+            size = sum(math.prod(one.analytical.shape) for one in second)
+            yield line(
+                Span(f"{MARK} wrong: ", "bad"), f"{second_wrong} of {size} second derivatives, by double backward"
+            )
         if place := backward_of(Program(self.cursor.recording), self.node):
             yield self._source("backward", place)
         if self.node.place is not None:
@@ -83,24 +88,27 @@ class _Checks:
 
     def entries(self) -> Iterator[Line]:
         """The Jacobians of small nodes."""
-        for one in self.jacobians:
+        for one in self.all:
             if not isinstance(one.analytical, np.ndarray) or not isinstance(one.numerical, np.ndarray):
                 continue  # the recording kept only a summary of them
-            of, by = self._output(one.output), self._operand(one.edge)
+            by = self._operand(one.edge)
+            of, rows_of = (self._output(one.output),) * 2
+            if one.of_gradient:
+                of, rows_of = f"grad_{self._operand(one.output)}", f"the gradient for {self._operand(one.output)}"
             rows, columns = self._indices(one)
             count = len(one.wrong)
             yield ()
             yield line(
                 Span(f"∂{of}/∂{by}", "op"),
                 "   ",
-                Span(f"rows: {of}, columns: {by}", "dim"),
+                Span(f"rows: {rows_of}, columns: {by}", "dim"),
             )
             for entry in one.wrong[:MOST]:
                 row, column = divmod(entry, len(columns))
                 yield line(
                     Span(f"{MARK} ", "bad"),
                     Span(f"∂{of}{index_text(rows[row])}/∂{by}{index_text(columns[column])}", "op"),
-                    "  backward gives ", Span(format_number(one.analytical[row, column]), "bad"),
+                    f"  {_left(one)} gives ", Span(format_number(one.analytical[row, column]), "bad"),
                     ", differences give ", Span(_rounded(one.numerical[row, column]), "good"),
                 )  # fmt: skip
             if count > MOST:
@@ -117,7 +125,8 @@ class _Checks:
         beside = max(map(len, names)) + len(INDENT)
         cell = max(len(text) for row in (heads, *left, *right) for text in row) + len(MARK) + 1
         count = max((self.width - beside - len(BETWEEN)) // (2 * cell), 1)
-        cell = max(cell, -(-len(f" {RIGHT}") // min(count, len(heads))))  # both headings have room
+        longest = max(len(RIGHT), len(_left(one))) + 1
+        cell = max(cell, -(-longest // min(count, len(heads))))  # both headings have room
         blocks = [range(first, min(first + count, len(heads))) for first in range(0, len(heads), count)]
         wrong = {divmod(entry, len(heads)) for entry in one.wrong}
         blocks.sort(key=lambda block: all((row, column) not in wrong for row in range(len(names)) for column in block))
@@ -125,7 +134,7 @@ class _Checks:
             yield line(Span(f"{INDENT}Rows that are 0 on both sides are left out.", "dim"))
         for block in blocks:
             room = cell * len(block)
-            yield line(Span(f"{'':{beside}}{LEFT:>{room}}{BETWEEN}{RIGHT:>{room}}", "label"))
+            yield line(Span(f"{'':{beside}}{_left(one):>{room}}{BETWEEN}{RIGHT:>{room}}", "label"))
             if any(heads):
                 texts = "".join(f"{heads[column]:>{cell}}" for column in block)
                 yield line(Span(f"{'':{beside}}{texts}{BETWEEN}{texts}", "dim"))
@@ -207,9 +216,16 @@ class _Checks:
     def _indices(self, one: JacobianCheck) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """The indices of the output's elements and of the operand's: of the rows and the columns."""
         rows, columns = one.analytical.shape
+        if one.of_gradient:
+            return _indices(self._shape(one.output), rows), _indices(self._shape(one.edge), columns)
         ref = self.node.outputs[one.output]
         shape = self.cursor.recording.tensors[ref.tensor].shape if ref is not None else ()
         return _indices(shape, rows), _indices(self._shape(one.edge), columns)
+
+
+def _left(one: JacobianCheck) -> str:
+    """What computed the Jacobian on the left."""
+    return "double backward" if one.of_gradient else "backward"
 
 
 def _indices(shape: tuple[int, ...], count: int) -> list[tuple[int, ...]]:

@@ -27,6 +27,7 @@ from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, RunRow
 from tui.time.source import place_of
+from tui.words.contract import contract_at
 from tui.words.inside import InsideWords
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import compare, list_passes
@@ -66,6 +67,7 @@ def as_json(
         "nodes": _plain(recording.nodes),
         "tensors": _plain(recording.tensors),
         "passes": chosen,
+        "functions": _plain(recording.functions),
         "checks": _plain(recording.checks),
         "jacobians": _plain(recording.jacobians),
         "sources": dict(recording.sources),
@@ -86,6 +88,7 @@ def step_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
         "steps_done": cursor.steps_done,
         "node": _plain(cursor.timeline.node(cursor.node)) if cursor.node is not None else None,
         "step": _step(cursor) if cursor.step is not None else None,
+        "contract": _plain(contract_at(cursor, cursor.node)) if cursor.node is not None else None,
         "sentence": plain(sentence(cursor)),
         "place": _plain(place_of(cursor)),
         "expression": expression(cursor.recording, place_of(cursor)),

@@ -120,6 +120,17 @@ def whose_memory(cursor: StepCursor, tensor: int) -> Iterator[Line]:
                    *sentence_list([line(Span(name, "name")) for name in names], 4))  # fmt: skip
 
 
+def uncounted(cursor: StepCursor, tensor: int) -> Iterator[Line]:
+    """The writes that no version counts."""
+    found = cursor.timeline.versions.uncounted(tensor)
+    if not found:
+        return
+    often = f"{len(found):,} times" if len(found) > 1 else "once"
+    how = f" was written to {often} through .data or numpy"
+    warning = Span("; no version counts that, and backward cannot notice it", "warn")
+    yield line(Span(cursor.tensor_label(tensor), "name"), how, _at(found[0].place), warning)
+
+
 def view_of(cursor: StepCursor, tensor: int) -> str:
     """`a view of x`, `detached from x: the same memory`; empty for a tensor with memory of its own."""
     owner = cursor.timeline.versions.owner(tensor)

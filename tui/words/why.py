@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,11 @@ from microtape.recording.model.formatting import format_number, format_value
 from microtape.recording.model.formula import element, factor_text, index_of_largest, index_text, symbols
 from microtape.recording.model.model import BackwardStep, Value
 from microtape.recording.model.source import expression
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
+from tui.words.contract import arrived_at, contract
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
 from tui.words.hook_effects import on_arrival, on_leaving
@@ -104,7 +106,7 @@ def why(cursor: StepCursor, about: Subject, limit: int | None = None) -> Answer:
     """The answer at this moment of the pass, with at most `limit` terms."""
     if cursor.gradient(about.node) is None:
         return Answer(about, tuple(why_none(cursor, about.node)), ())
-    count = len(cursor.arrived(about.node))
+    count = len(_arrived(cursor, about.node))
     told = count if limit is None else min(count, limit)
     terms = tuple(_term(cursor, about, i) for i in range(told))
     return Answer(about, tuple(_heading(cursor, about)), terms, count - told)
@@ -112,13 +114,30 @@ def why(cursor: StepCursor, about: Subject, limit: int | None = None) -> Answer:
 
 def label(cursor: StepCursor, about: Subject) -> Line:
     """`W1[0, 3]`, for headings and breadcrumbs."""
-    name = title(cursor, about.node)[0].text.partition(" ")[0]
-    return line(Span(name, title(cursor, about.node)[0].role), Span(index_text(about.index or ())))
+    first, *_ = title(cursor, about.node)
+    name = Span(first.text.partition(" ")[0], first.role)
+    if len(cursor.timeline.node(about.node).outputs) > 1:
+        name = Span(cursor.output_name(about.node, cursor.output_shown(about.node)), "name")
+    return line(name, Span(index_text(about.index or ())))
+
+
+def _arrived(cursor: StepCursor, node: int) -> Sequence[Arrival]:
+    """The terms of a node's gradient."""
+    return arrived_at(cursor, node, cursor.output_shown(node))
+
+
+def promised(cursor: StepCursor, node: int) -> Iterator[Line]:
+    """The contract of a node's Function, below what is said of its gradient."""
+    lines = list(contract(cursor, node))
+    if lines:
+        yield line("")
+        yield line("The contract of ", Span(cursor.timeline.node(node).op, "op"), ":")
+        yield from (line("  ", *one) for one in lines)
 
 
 def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     value, record = cursor.gradient(about.node), cursor.timeline.node(about.node)
-    arrived, left = cursor.arrived(about.node), cursor.dependencies_left(about.node)
+    arrived, left = _arrived(cursor, about.node), cursor.dependencies_left(about.node)
     name, pass_ = label(cursor, about), cursor.timeline.pass_
     roots = [cursor.recording.label(root.node) for root in pass_.roots if root.node is not None] if pass_ else []
     of = f"∂{roots[0]}/∂" if len(roots) == 1 else "the gradient of "
@@ -158,7 +177,7 @@ def _so_far(left: int) -> Span:
 
 def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     """One term: its value and sender, the sender's rule and kept tensors, a check, and the source line."""
-    arrival = cursor.arrived(about.node)[which]
+    arrival = _arrived(cursor, about.node)[which]
     if arrival.sender is None:
         return _seed(about, arrival)
     step = cursor.timeline.steps[arrival.step]
@@ -169,8 +188,9 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     sender = title(cursor, node.id)
     first = line(Span(_at(arrival.term, about.index), "gradient"), "  from ", *sender)
     rule, following = _rule_lines(cursor, about, arrival, output, index)
+    op = Span(f"   {node.op}", "op") if sender[-1].role != "op" else ""
     lines = [
-        line(*first, Span(f"   {node.op}", "op") if sender[-1].role != "op" else ""),
+        line(*first, op, *_for_argument(cursor, node.id, output)),
         *rule,
         *_kept_lines(cursor, step),
     ]
@@ -182,6 +202,13 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     return Term(tuple(lines), subject(cursor, node.id, following))
 
 
+def _for_argument(cursor: StepCursor, node: int, edge: int) -> Line:
+    """`, for its argument x`, if a Function sent the term."""
+    function = cursor.timeline.functions.get(node)
+    names = [one.name for one in function.arguments if one.edge == edge] if function is not None else []
+    return line(", for its argument ", Span(names[0], "op")) if names else ()
+
+
 def _seed(about: Subject, arrival: Arrival) -> Term:
     number = Span(_at(arrival.term, about.index), "gradient")
     is_scalar = not _shape(arrival.term)
@@ -191,7 +218,7 @@ def _seed(about: Subject, arrival: Arrival) -> Term:
 
 def _output_of(cursor: StepCursor, about: Subject, which: int) -> int:
     """The index of the sender's gradient that became the term: a step may send several to the same input."""
-    arrived = cursor.arrived(about.node)
+    arrived = _arrived(cursor, about.node)
     arrival = arrived[which]
     first_of_step = which
     while first_of_step and arrived[first_of_step - 1].step == arrival.step:
@@ -279,6 +306,8 @@ def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
         LookupError: the text names neither; the message is for the user.
     """
     name = text.partition("[")[0].strip()
+    if (quiet := _undifferentiable(cursor, name)) is not None:
+        return quiet
     if not name or cursor.find(name):
         return subject_named(cursor, text)
     found = [one.id for one in cursor.recording.tensors if name in one.names]
@@ -288,6 +317,16 @@ def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
             raise LookupError(f"no operation on the tape uses {name!r}, so it gets no gradient ({made})")
         raise LookupError(f"there is no {name!r} here")
     return found[-1]
+
+
+def _undifferentiable(cursor: StepCursor, name: str) -> int | None:
+    """The last tensor with this name on the tape, if no gradient ever reaches it; else None."""
+    for node in sorted(cursor.timeline.by_name.get(name, ()), reverse=True):
+        record = cursor.timeline.node(node)
+        for number, ref in enumerate(record.outputs):
+            if ref is not None and name in cursor.recording.tensors[ref.tensor].names:
+                return ref.tensor if why_undifferentiable(cursor.recording, record, number) else None
+    return None
 
 
 def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
@@ -312,6 +351,8 @@ def answer_lines(cursor: StepCursor, text: str) -> Iterator[Line]:
             yield from not_a_leaf_note(cursor, what.node)
         for term in answer.terms:
             yield from (line("  ", *one) for one in term.lines)
+        if following is what:
+            yield from promised(cursor, what.node)
         record = cursor.timeline.node(following.node)
         if not answer.terms or (record.variable is None and not record.outputs):
             return
@@ -337,7 +378,7 @@ def _main(cursor: StepCursor, about: Subject, answer: Answer) -> Subject | None:
     """The sender of the largest term."""
 
     def size(number: int) -> float:
-        term = cursor.arrived(about.node)[number].term
+        term = _arrived(cursor, about.node)[number].term
         if isinstance(term, np.ndarray) and term.size and term.dtype.kind == "f":
             known = about.index is not None and len(about.index) == term.ndim
             there = term[about.index] if known else np.abs(term).max()

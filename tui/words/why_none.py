@@ -9,6 +9,7 @@ from microtape.recording.model.cut_history import borders_by_output, crossing, c
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BorderRecord, Place, Recording
 from microtape.recording.model.source import expression, only_assignment
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
 from tui.words.titles import title
@@ -70,6 +71,12 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
     name = Span(record.name or f"tensor {tensor}", "name")
     if record.grad is not None:
         yield line(name, ".grad is not None: it is ", Span(format_value(record.grad, 60), "gradient"))
+    elif record.node is not None and (
+        reason := why_undifferentiable(recording, recording.nodes[record.node], record.output_nr)
+    ):
+        op = Span(f"%{record.node} {recording.nodes[record.node].op}", "op")
+        yield line(name, " is an output of ", op, f" that gets no gradient: {reason}.")
+        yield from _lines_of(cursor, [record.node])
     elif not record.requires_grad:
         yield line(name, " does not require a gradient, so none is computed for it.")
         yield from _no_history(recording, tensor)

@@ -38,7 +38,9 @@ def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | Non
     if node.outputs:
         found["z"] = found["Z"] = recording.value(node.outputs[0])
     if step is not None:
-        found.update((use.name, use.value) for use in step.saved)
+        for use in step.saved:
+            if node.kind != "function" or use.name not in found:  # a Function's variables have names of their own
+                found[use.name] = use.value
     return found
 
 

@@ -135,7 +135,8 @@ class _Checks:
         _within(one.pass_, _MOST, where)
         _within(one.node, self.nodes, where)
         _within(one.edge, self.edges[one.node], where)
-        _within(one.output, len(self.recording.nodes[one.node].outputs), where)
+        outputs = self.edges[one.node] if one.of_gradient else len(self.recording.nodes[one.node].outputs)
+        _within(one.output, outputs, where)
         shape = one.analytical.shape
         if len(shape) != 2 or one.numerical.shape != shape:
             raise Damaged(f"{where} is not two matrices of one shape")

@@ -13,7 +13,7 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.findings.returned import misfits
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import FiniteDifferences, NodeRecord, Place
+from microtape.recording.model.model import FiniteDifferences, JacobianCheck, NodeRecord, Place
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
 
@@ -28,6 +28,48 @@ def wrong_derivatives(program: Program) -> Iterator[Finding]:
             wrong.setdefault(node.op if node.kind == "function" else (node.place, node.op), []).append(one)
     for several in wrong.values():
         yield _finding(program, several)
+    for op, check in _second(program).items():
+        if op not in wrong:
+            yield _second_finding(program, check)
+
+
+def _second(program: Program) -> dict[str, JacobianCheck]:
+    """For each Function whose second derivatives finite differences contradict: the first that they do."""
+    found: dict[str, JacobianCheck] = {}
+    for one in program.recording.jacobians:
+        if one.of_gradient and one.wrong:
+            found.setdefault(program.node(one.node).op, one)
+    return found
+
+
+def _second_finding(program: Program, check: JacobianCheck) -> Finding:
+    node = program.node(check.node)
+    position = next(i for i, one in enumerate(program.recording.passes) if one.index == check.pass_)
+    step = program.steps[position].get(node.id)
+    place = backward_of(program, node) or node.place
+    entry = np.unravel_index(check.wrong[0], check.analytical.shape)
+    sent, expected = (format_number(float(np.asarray(one)[entry]) + 0.0) for one in (check.analytical, check.numerical))
+    operands = [one for one in node.operands if one.ref is not None]
+    of, by = (
+        program.operand_name(operands[i]) if i < len(operands) else "an operand" for i in (check.output, check.edge)
+    )
+    text = headline(
+        f"Double backward through {node.op} is wrong at {at(place)}: {sent} instead of {expected}",
+        f"Double backward through {node.op} is wrong at {at(place)}",
+    )
+    lines = (
+        f"The gradient for {of} changes with {by}: running backward at nearby points gives {expected}, double backward "
+        f"gives {sent}.",
+    )
+    others = (("called", node.place),) if node.place is not None and place is not node.place else ()
+    remedy = (
+        "Compute in backward with tensors that keep their history: saved arguments and outputs, no detach(), no numpy, "
+        "nothing that forward has computed on the way."
+    )
+    return Finding(
+        "wrong derivative", "error", text, lines, remedy, place, position, step.index if step is not None else None,
+        node.id, None, others,
+    )  # fmt: skip
 
 
 def backward_of(program: Program, node: NodeRecord) -> Place | None:

@@ -189,7 +189,8 @@ def _subject(program: Program, argument: ArgumentRecord) -> str:
 def _jacobians(program: Program, one: Returned, argument: ArgumentRecord) -> list[JacobianCheck]:
     """The checked Jacobians by an argument, in this step."""
     here = program.recording.passes[one.pass_].index, one.step.node, argument.edge
-    return [check for check in program.recording.jacobians if (check.pass_, check.node, check.edge) == here]
+    every = [check for check in program.recording.jacobians if (check.pass_, check.node, check.edge) == here]
+    return [check for check in every if not check.of_gradient]
 
 
 def _is_right(program: Program, one: Returned, argument: ArgumentRecord) -> bool | None:

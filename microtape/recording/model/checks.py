@@ -25,13 +25,15 @@ class JacobianCheck(NamedTuple):
 
     Both Jacobians have a row for each element of the output and a column for each element of the operand, counted along
     the flattened arrays. A row of the analytical one is the gradient that backward sends for an incoming gradient that
-    is 1 at this element and 0 elsewhere.
+    is 1 at this element and 0 elsewhere. For second derivatives, read `gradient` for `output`, for the gradient that
+    backward sends along that edge, as a function of the operands.
     """
 
     pass_: int  # the pass (its `index`) and the node that was evaluated in it
     node: int
     edge: int  # the operand: an index into the node's edges
-    output: int  # an index into the node's outputs
+    output: int  # an index into the node's outputs; with `of_gradient`, into its edges
     analytical: Value
     numerical: Value
     wrong: tuple[int, ...]  # the entries that differ, counted along the flattened Jacobian; the most different first
+    of_gradient: bool = False  # of the gradient that leaves along edge number `output`: second derivatives

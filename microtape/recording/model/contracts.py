@@ -29,7 +29,8 @@ class OutputLine(NamedTuple):
     """An output of the call, and the gradient that backward got for it."""
 
     name: str
-    role: str  # "differentiable", "non-differentiable (mark_non_differentiable)", "the argument x itself, dirty"
+    role: str  # "differentiable", "non-differentiable", "the argument x itself, dirty"
+    reason: str  # why it gets no gradient: "mark_non_differentiable" or its dtype; empty if it gets one
     value: TensorRef | None  # None: no tensor, or not recorded
     before: TensorRef | None  # of a dirty argument: what the call overwrote
     is_differentiable: bool
@@ -105,6 +106,7 @@ def _outputs(
         yield OutputLine(
             name=_name(recording, ref or before) or one.name or f"output {number}",
             role=role_of(function, one),
+            reason=one.reason,
             value=ref,
             before=before,
             is_differentiable=not one.reason and one.role not in ("non-differentiable", "not a tensor"),
@@ -120,19 +122,15 @@ def _name(recording: Recording, ref: TensorRef | None) -> str:
 def role_of(function: FunctionRecord, output: OutputRecord) -> str:
     """What an output is, in words."""
     argument = f"the argument {function.arguments[output.argument].name}" if output.argument is not None else ""
-    reason = f" ({output.reason})" if output.reason else ""
-    if output.role == "differentiable":
-        return "differentiable"
     if output.role == "non-differentiable":
-        return f"{argument}, non-differentiable{reason}" if argument else f"non-differentiable{reason}"
+        return f"{argument}, {output.role}" if argument else output.role
     if output.role == "dirty":
-        what = f"{argument or 'an argument'} itself, dirty"
-        return f"{what}, non-differentiable{reason}" if reason else what
+        return f"{argument or 'an argument'} itself, dirty" + (", non-differentiable" if output.reason else "")
     if output.role == "view":
         return f"a view of {argument or 'an argument'}"
     if output.role == "returned unchanged":
         return f"{argument or 'an argument'}, returned unchanged"
-    return "no tensor"
+    return "no tensor" if output.role == "not a tensor" else output.role
 
 
 def _saved(node: NodeRecord, function: FunctionRecord, step: BackwardStep | None) -> Iterator[SavedLine]:

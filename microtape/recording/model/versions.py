@@ -13,7 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
-from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedUse, TensorRef, Value
+from microtape.recording.model.model import (
+    NodeRecord,
+    Operand,
+    Place,
+    Recording,
+    SavedUse,
+    TensorRef,
+    UpdateRecord,
+    Value,
+)
 
 Fate: TypeAlias = Literal["intact", "lost", "unused"]
 """What became of a saved tensor: backward found it as it was saved; it was overwritten before; backward did not ask for
@@ -96,6 +105,12 @@ class Versions:
         owner, versions = self.owner(write.tensor), range(write.before, max(write.after, write.before + 1))
         saved = (one for version in versions for one in self._saved.get((owner, version), ()))
         return tuple(self._saver(node, ref) for node, ref in saved if node.id < write.tape)
+
+    def uncounted(self, tensor: int) -> tuple[UpdateRecord, ...]:
+        """The updates of a leaf that made no version: those through `.data` or numpy."""
+        owner = self.owner(tensor)
+        places = {one.place for one in self.writes.get(owner, ()) if one.place is not None}
+        return tuple(one for one in self._recording.updates if one.tensor == owner and one.place not in places)
 
     @cached_property
     def writes(self) -> Mapping[int, tuple[Write, ...]]:

@@ -84,8 +84,11 @@ class GradientChecker:
             if backward is not None:
                 self._backwards[node] = backward
 
-    def check(self, node: Node, pass_: int, step: BackwardStep) -> None:
-        """Check the gradients of a node that has been evaluated in this step."""
+    def check(self, node: Node, pass_: int, step: BackwardStep, *, create_graph: bool = False) -> None:
+        """Check the gradients of a node that has been evaluated in this step.
+
+        With `create_graph`, a custom Function's gradients will be differentiated again, so that is checked, too.
+        """
         if not node.next_nodes or (self.only is not None and self.only != (pass_, step.index)):
             return
         call, backward = self._calls.pop(node, None), self._backwards.pop(node, None)
@@ -103,6 +106,8 @@ class GradientChecker:
         if self._may_have_jacobians(call):
             with _undisturbed():
                 self._check_jacobians(node, call, backward, pass_, step)
+                if create_graph and isinstance(call.again, FunctionAgain) and not call.again.once_differentiable:
+                    self._check_second_derivatives(node, call, call.again, pass_, step)
 
     def _check_gradients(self, node: Node, call: _Call, pass_: int, step: BackwardStep) -> None:
         numbers = [number for _, number in _tensor_outputs(node)]
@@ -144,6 +149,22 @@ class GradientChecker:
             if backward is not None:
                 where, needed = (pass_, step.node), [receiver is not None for receiver in node.next_nodes]
                 self.jacobians += jacobians(where, call.again.forward, backward, call.arrays, wide, outputs, needed)
+        except Exception:  # the user's code, at another point than the program's
+            return
+
+    def _check_second_derivatives(
+        self, node: Node, call: _Call, again: FunctionAgain, pass_: int, step: BackwardStep
+    ) -> None:
+        """Check the derivatives of the gradients that a Function's backward sends, unless it cannot run again."""
+        where, needed = (pass_, step.node), [receiver is not None for receiver in node.next_nodes]
+        edges = [(edge, edge) for edge, is_needed in enumerate(needed) if is_needed]
+        try:
+            wide = _wide(call)
+            if wide is not None:
+                gradients = again.gradients(step.grad_outputs)
+                backward = again.second_backward(call.arrays, step.grad_outputs)
+                found = list(jacobians(where, gradients, backward, call.arrays, wide, edges, needed))
+                self.jacobians += [one._replace(of_gradient=True) for one in found]
         except Exception:  # the user's code, at another point than the program's
             return
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
-from microtape.recording.writing.quotients import Array, Arrays
+from microtape.recording.writing.quotients import Array, Arrays, Forward
 from microtape.tape.fitting import fit_gradient
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation, quiet_context
 from microtape.tape.packed_tensor import PackedTensor
-from microtape.tape.tensor_state import TensorState, edge_of, new_tensor
+from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, new_tensor, requires_grad
+from microtape.tensors.differentiate import grad
 
 Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
 """The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
@@ -31,6 +32,11 @@ class FunctionAgain:
         self.kinds = [type(one) if isinstance(one, TensorState) else None for one in operands]
         self.constants = [None if isinstance(one, TensorState) else one for one in operands]
 
+    @property
+    def once_differentiable(self) -> bool:
+        """Whether the user has declared that its backward has no derivative."""
+        return any(hasattr(one, "once_differentiable") for one in (self.cls.backward, self.cls.vjp))
+
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
         again = self.cls.node_class()
@@ -44,15 +50,7 @@ class FunctionAgain:
 
     def backward(self, arrays: Arrays) -> Backward:
         """Its backward, after a forward on these arrays."""
-        with GradMode(True):
-            arguments = self._arguments(arrays)
-            returned = self.cls.apply(*[
-                one.requires_grad_().clone() if needs_gradient else one  # clone: it may write to what is no leaf
-                for one, needs_gradient in zip(arguments, self.needs_input_grad, strict=True)
-            ])  # fmt: skip
-        several = returned if isinstance(returned, tuple) else (returned,)
-        nodes = [edge_of(one)[0] for one in several if isinstance(one, TensorState)]
-        node = next(one for one in nodes if isinstance(one, FunctionNode))
+        node, _ = self._called(arrays)
 
         def run(output: int, gradient: Array) -> Sequence[Any]:
             gradients = [gradient if i == output else None for i in range(node.output_count)]
@@ -60,6 +58,56 @@ class FunctionAgain:
                 return fitted(node, node.apply(node.materialized(gradients, False), False), arrays)
 
         return run
+
+    def gradients(self, grad_outputs: Sequence[Any]) -> Forward:
+        """Its backward for these gradients of the outputs, as a function of the operands: zeros where it gives None."""
+
+        def run(arrays: Arrays) -> Arrays:
+            node, _ = self._called(arrays)
+            with GradMode(False):
+                given = node.apply(node.materialized(_in_dtypes_of(node, grad_outputs), False), False)
+            found = fitted(node, given, arrays)
+            return [np.zeros_like(array) if one is None else one for one, array in zip(found, arrays, strict=True)]
+
+        return run
+
+    def second_backward(self, arrays: Arrays, grad_outputs: Sequence[Any]) -> Backward:
+        """The derivatives of these gradients by the operands, as double backward computes them."""
+        node, leaves = self._called(arrays)
+        needed = [i for i, leaf in enumerate(leaves) if is_leaf(leaf) and requires_grad(leaf)]
+        tensors = [
+            None if one is None else new_tensor(node.tensor_type, one) for one in _in_dtypes_of(node, grad_outputs)
+        ]
+        with GradMode(True):
+            given = node.apply(node.materialized(tensors, True), True)
+            found = fitted(node, given, arrays, as_tensors=True)
+
+        def run(edge: int, gradient: Array) -> Sequence[Any]:
+            derivatives: list[Any] = [None] * len(arrays)
+            if found[edge] is not None and requires_grad(found[edge]):
+                some = grad(
+                    found[edge], [leaves[i] for i in needed], new_tensor(node.tensor_type, gradient),
+                    retain_graph=True, allow_unused=True,
+                )  # fmt: skip
+                for i, one in zip(needed, some, strict=True):
+                    derivatives[i] = None if one is None else one.array
+            return derivatives
+
+        return run
+
+    def _called(self, arrays: Arrays) -> tuple[FunctionNode, list[Any]]:
+        """The node of a new call on these arrays, and the tensors that were made of them."""
+        with GradMode(True):
+            arguments = self._arguments(arrays)
+            given = [
+                one.requires_grad_().clone() if needs_gradient else one  # clone: it may write to what is no leaf
+                for one, needs_gradient in zip(arguments, self.needs_input_grad, strict=True)
+            ]
+            returned = self.cls.apply(*given)
+        several = returned if isinstance(returned, tuple) else (returned,)
+        nodes = [edge_of(one)[0] for one in several if isinstance(one, TensorState)]
+        node = next(one for one in nodes if isinstance(one, FunctionNode))
+        return node, [one for one in arguments if isinstance(one, TensorState)]
 
     def _arguments(self, arrays: Arrays) -> list[Any]:
         given = iter(arrays)
@@ -96,9 +144,14 @@ def operation_backward(node: Operation, arrays: Arrays) -> Backward | None:
     return run
 
 
-def fitted(node: Node, gradients: Sequence[Any], arrays: Arrays) -> Sequence[Any]:
+def _in_dtypes_of(node: FunctionNode, grad_outputs: Sequence[Any]) -> list[Any]:
+    return [None if one is None else one.astype(node.output_spec(i)[1]) for i, one in enumerate(grad_outputs)]
+
+
+def fitted(node: Node, gradients: Sequence[Any], arrays: Arrays, *, as_tensors: bool = False) -> Sequence[Any]:
     """A node's gradients in the shapes and dtypes of its operands, as the engine delivers them."""
-    return [
-        None if one is None else np.asarray(fit_gradient(node, i, one, array.shape, array.dtype))
+    every = [
+        None if one is None else fit_gradient(node, i, one, array.shape, array.dtype)
         for i, (one, array) in enumerate(zip(gradients, arrays, strict=True))
     ]
+    return every if as_tensors else [None if one is None else np.asarray(one) for one in every]

@@ -234,7 +234,7 @@ class Recorder(Watcher):
         if self.checker is not None:
             step = current.steps[-1]
             with self.faults.noting(f"the check of the gradients of %{step.node}"):
-                self.checker.check(node, current.index, step)
+                self.checker.check(node, current.index, step, create_graph=task.as_tensors)
 
     @shielded
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:

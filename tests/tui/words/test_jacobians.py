@@ -101,3 +101,17 @@ def test_the_trace_of_the_moment_has_it():
     assert "── Derivative ──" in text
     assert "✗ wrong: 2 of 4 derivatives differ" in text
     assert "Derivative" not in "\n".join(trace_moment(StepCursor.open(recorder.recording).goto("x")))
+
+
+def test_second_derivatives_say_what_they_are_of():
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    cube = custom(forward, lambda ctx, grad: 3 * grad * ctx.saved_tensors[0].detach() ** 2)
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    lines = lines_of(lambda: mt.autograd.grad(cube.apply(x).sum(), x, create_graph=True))
+    assert lines[:2] == ["✓ right: finite differences agree", "✗ wrong: 2 of 4 second derivatives, by double backward"]
+    start = lines.index("∂grad_x/∂x   rows: the gradient for x, columns: x")
+    assert lines[start + 1] == "✗ ∂grad_x[1]/∂x[1]  double backward gives 0, differences give 12"
+    assert lines[start + 3].split() == ["double", "backward", "│", "differences"]

@@ -12,7 +12,7 @@ from tui.time.row_texts import RowTexts
 from tui.words.event_rows import event_line
 from tui.words.pane_texts import PaneTexts
 from tui.words.trace import trace, trace_forward
-from tui.words.versions import tensors_at, versions_told, view_of, whose_memory
+from tui.words.versions import tensors_at, uncounted, versions_told, view_of, whose_memory
 
 
 def events(recording, pass_index=0, *, position=None, width=120, value=0):
@@ -171,3 +171,16 @@ def test_the_tensors_of_a_node_begin_with_those_that_were_written_to():
         if node.op in ("accumulate", "mul", "sin")
     ]
     assert names == [["w"], ["x", "w"], ["x", "y"]]
+
+
+def test_a_write_through_data_is_told_with_a_warning():
+    with mt.record() as recorder:
+        w = mt.tensor([1.0, 2.0], requires_grad=True)
+        for _ in range(2):
+            (w * w).sum().backward()
+            w.data -= 0.1 * w.grad
+    cursor = StepCursor.open(recorder.recording)
+    (told,) = [plain(one) for one in uncounted(cursor, 0)]
+    assert told.startswith("w was written to 2 times through .data or numpy, test_versions.py:")
+    assert told.endswith("; no version counts that, and backward cannot notice it")
+    assert list(uncounted(StepCursor.open(in_place.update()), 0)) == []

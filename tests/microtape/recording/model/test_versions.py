@@ -216,6 +216,7 @@ def test_an_update_after_the_pass_comes_too_late_to_harm_it():
     first, second = Versions(recording).of(tensor_named(recording, "w"))
     assert [one.fate for one in (*first.savers, *second.savers)] == ["intact", "intact"]
     assert recording.borders[second.write.border].kind == "no_grad"
+    assert Versions(recording).uncounted(tensor_named(recording, "w")) == ()
 
 
 def test_detaching_in_place_writes_nothing_but_whoever_saved_the_tensor_as_an_operand_lost_it():
@@ -259,3 +260,20 @@ def test_a_view_that_was_written_through_is_named():
     (node,) = [one.id for one in recording.nodes if one.kind == "copy_slices"]
     assert Versions(recording).view_written(node) == tensor_named(recording, "v")
     assert Versions(recording).view_written(0) is None
+
+
+def test_a_write_through_data_is_an_update_that_no_version_counts():
+    def run():
+        w = mt.tensor([1.0, 2.0], requires_grad=True)
+        for _ in range(2):
+            (w * w).sum().backward()
+            w.data -= 0.1 * w.grad
+            with mt.no_grad():
+                w -= 1
+        (w * w).sum().backward()
+
+    recording = recorded(run)
+    versions = Versions(recording)
+    w = tensor_named(recording, "w")
+    assert [one.number for one in versions.of(w)] == [0, 1, 2]
+    assert [one.passes for one in versions.uncounted(w)] == [1, 2]

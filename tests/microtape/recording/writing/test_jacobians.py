@@ -12,6 +12,7 @@ import microtape as mt
 from microtape import load, save
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.file.json_records import Damaged
+from microtape.recording.findings import findings
 from microtape.recording.writing.recorder import Recorder
 
 
@@ -23,7 +24,8 @@ def checked(program, check="all"):
 
 def of(recording, op):
     """The Jacobians of the nodes of an operation, by (edge, output)."""
-    return {(one.edge, one.output): one for one in recording.jacobians if recording.nodes[one.node].op == op}
+    found = [one for one in recording.jacobians if recording.nodes[one.node].op == op and not one.of_gradient]
+    return {(one.edge, one.output): one for one in found}
 
 
 class Straight(mt.autograd.Function):
@@ -244,3 +246,48 @@ def test_in_a_file_they_have_to_fit_the_node(change):
     check_integrity(recording)
     with pytest.raises(Damaged):
         check_integrity(dataclasses.replace(recording, jacobians=(one._replace(**change),)))
+
+
+class Cube(mt.autograd.Function):
+    history = True
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x**3 * y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        return 3 * grad * (x if Cube.history else x.detach()) ** 2 * y, grad * x**3
+
+
+@pytest.mark.parametrize("history", [True, False])
+def test_double_backward_is_checked_where_a_graph_of_the_gradients_is_made(history, monkeypatch):
+    monkeypatch.setattr(Cube, "history", history)
+    x, y = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([4.0, 5.0], requires_grad=True)
+    recording = checked(lambda: mt.autograd.grad(Cube.apply(x, y).sum(), [x, y], create_graph=True))
+    second = {(one.output, one.edge): one for one in recording.jacobians if one.of_gradient}
+    assert set(second) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert np.allclose(second[0, 0].numerical, np.diag([24, 60]), rtol=1e-5)
+    assert {key for key, one in second.items() if one.wrong} == (set() if history else {(0, 0)})
+    assert [one.severity for one in findings(recording)] == ([] if history else ["error"])
+
+
+def test_a_backward_that_cannot_be_differentiated_has_no_second_derivatives():
+    class Once(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**2
+
+        @staticmethod
+        @mt.autograd.function.once_differentiable
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * grad * x
+
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    recording = checked(lambda: mt.autograd.grad(Once.apply(x).sum(), x, create_graph=True))
+    assert of(recording, "Once")[0, 0].wrong == ()
+    assert not [one for one in recording.jacobians if one.of_gradient]

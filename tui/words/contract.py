@@ -12,6 +12,7 @@ from tui.shell.spans import Line, Role, Span, line
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
 
+WIDEST = 28  # characters: the gradients stand below each other, except behind a longer role
 MOST = 12  # attributes of ctx
 BRIEF = 24  # characters of an attribute's value
 PURE = ("differentiable", "no tensor", "no tensors", "needs a gradient")  # nothing to be careful about
@@ -61,7 +62,7 @@ def contract(cursor: StepCursor, node: int, width: int = 100) -> Iterator[Line]:
     for label, lines in (("saved", saved), ("ctx", list(context(cursor, found)))):
         rows += [(line(Span(label if i == 0 else "", "label")), "", one) for i, one in enumerate(lines)]
     names = max(_length(name) for name, _, _ in rows)
-    roles = min(max(len(role) for _, role, _ in rows), width // 2)
+    roles = max(len(role) if len(role) <= WIDEST else 0 for _, role, _ in rows)
     for name, role, rest in rows:
         padded = role.ljust(roles) if rest and role else role
         yield line(*name, " " * (names - _length(name) + 2), Span(padded, tone(role)), *rest)

@@ -184,9 +184,9 @@ def test_the_contract_has_lines_of_its_own(clipped):
     """)
     cursor, node = at(clipped, "Clip")
     assert [plain(one) for one in contract(cursor, node)][:4] == lines("""
-        x = y   needs a gradient                             → [-0, 4, 0]
-        lo, hi  no tensors                                   → None
-        z       differentiable                               ← [-0, 4, 0]
+        x = y   needs a gradient → [-0, 4, 0]
+        lo, hi  no tensors       → None
+        z       differentiable   ← [-0, 4, 0]
         inside  non-differentiable (mark_non_differentiable) ← zeros
     """)
     taken = cursor.back().move_inside(1)  # backward has not run

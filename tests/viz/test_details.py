@@ -72,8 +72,8 @@ def test_a_tensor_that_a_function_made_for_its_backward_is_shown_too() -> None:
             return g * ctx.saved_tensors[0]
 
     graph = build_graph(recorded(lambda: Clip.apply(leaf([0.5, 2.0])).sum().backward()))
-    assert [arrow.text for arrow in from_(graph, "vector 2")] == ["saved"]
-    assert rows(box(graph, "vector 2"))["value"] == "[1, 0]"
+    assert [arrow.text for arrow in from_(graph, "inside")] == ["saved"]
+    assert rows(box(graph, "inside"))["value"] == "[1, 0]"
 
 
 # --- hooks -----------------------------------------------------------------------------------------------------------

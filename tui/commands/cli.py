@@ -211,7 +211,7 @@ PICTURE: Options = (
         ("--show",),
         {
             "metavar": "WORDS",
-            "help": "details to show, with commas: values,gradients,terms,formulas,saved,source,heat,constants,legend",
+            "help": "what to show: values,gradients,terms,formulas,saved,contract,source,heat,constants,legend",
         },
     ),
     (

@@ -22,12 +22,26 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
     """A node's gradient, value, saved tensors, and the gradients it sent; each with a name."""
     recording, record = cursor.recording, cursor.timeline.node(node)
     found: list[tuple[str, Value | None]] = [("gradient", cursor.gradient(node)), ("value", cursor.value(node))]
+    if len(record.outputs) > 1:
+        found = [*_of_each_output(cursor, node)]
     if record.variable is not None:
         found.append((".grad", cursor.leaf(record.variable).grad))
     found += [(f"kept {saved.name}", recording.value(saved.ref)) for saved in record.saved if cursor.exists(node)]
     if node == cursor.node:
         found += [(f"to {recording.label(one.node)}", one.term) for one in cursor.deliveries]
     return [(name, value) for name, value in found if value is not None]
+
+
+def _of_each_output(cursor: StepCursor, node: int) -> Iterator[tuple[str, Value | None]]:
+    """The gradients of a node's outputs, then their values; those of the output that stands for the node come first."""
+    record, first = cursor.timeline.node(node), cursor.output_shown(node)
+    numbers = sorted(range(len(record.outputs)), key=lambda number: number != first)
+    sums = cursor.buffer(node)
+    if cursor.has_run(node):
+        sums = dict(enumerate(cursor.timeline.step_of[node].grad_outputs))
+    yield from ((f"gradient of {cursor.output_name(node, number)}", sums.get(number)) for number in numbers)
+    for number in numbers if cursor.exists(node) else ():
+        yield f"value of {cursor.output_name(node, number)}", cursor.recording.value(record.outputs[number])
 
 
 def exact_text(value: Value) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.contracts import output_name
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 from tui.time.node_names import names, nodes_named
 from tui.time.phases import Phase, PhaseKind, phases
@@ -376,6 +377,11 @@ class StepCursor:
     def names(self, node: int) -> tuple[str, ...]:
         """All the user's names for a node's outputs, or for its leaf."""
         return names(self.timeline, node)
+
+    def output_name(self, node: int, number: int) -> str:
+        """The user's name for an output of a node, else `output 1`."""
+        function = self.timeline.functions.get(node)
+        return output_name(self.recording, self.timeline.node(node), number, function) or f"output {number}"
 
     def tensor_label(self, tensor: int) -> str:
         """The user's name for a tensor at any version, else the `%number` of its node."""

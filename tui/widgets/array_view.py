@@ -252,7 +252,8 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
     def action_explain(self) -> None:
         """Close, and explain this element of the gradient."""
         name, value = self._arrays[self._which]
-        self.dismiss(tuple(self._index) if name == "gradient" and not isinstance(value, Summary) else None)
+        is_gradient = not self._which and name.startswith("gradient")
+        self.dismiss(tuple(self._index) if is_gradient and not isinstance(value, Summary) else None)
 
     def action_copy(self, whole: bool) -> None:
         """Copy the chosen element with all its digits, or the whole array."""

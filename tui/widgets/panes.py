@@ -28,7 +28,8 @@ class NodePane(Pane):
         "The node that this step evaluates. rule: its formula, and the derivatives. received: the gradient from its "
         "input buffer. kept: the tensors that forward saved for backward, with their versions, which an in-place "
         "write would change. sends: the rule with this step's numbers, the receiver, and the receiver's sum "
-        "so far. {array} shows the numbers as a table; click a node's name to go to its step."
+        "so far. Of a Function, the pane also shows what the call promised: which arguments need a gradient, what each "
+        "output is, and what ctx holds. {array} shows the numbers as a table; click a node's name to go to its step."
     )
     HANGING = LABEL
 

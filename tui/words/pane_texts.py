@@ -28,7 +28,7 @@ from tui.words.contract_rows import ContractRows
 from tui.words.differences import check_lines
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
-from tui.words.titles import name_of_output, output_title, title
+from tui.words.titles import output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, worked_rule
 
@@ -176,7 +176,7 @@ class PaneTexts:
 
     def _of_output(self, node: NodeRecord, number: int, value: Value | None, role: Role = "gradient") -> Line:
         """A value or gradient of an output, with its name if there are several."""
-        name = Span(name_of_output(self.cursor, node.id, number), "name") if len(node.outputs) > 1 else ""
+        name = Span(self.cursor.output_name(node.id, number), "name") if len(node.outputs) > 1 else ""
         return self._named(line(name), value, role)
 
     def _terms(self, node: NodeRecord, number: int) -> Iterator[Line]:

@@ -21,7 +21,7 @@ from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
 from tui.words.contract import arrived_at, contract_at, defined
 from tui.words.hook_effects import on_arrival, on_leaving
-from tui.words.titles import name_of_output, output_title, title
+from tui.words.titles import output_title, title
 from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
@@ -156,7 +156,7 @@ class _Writer:
         results = []
         for number, ref in enumerate(node.outputs):
             value = self.cursor.recording.value(ref)
-            name = Span(name_of_output(self.cursor, node.id, number), "name")
+            name = Span(self.cursor.output_name(node.id, number), "name")
             is_quiet = found is not None and number < len(found.outputs) and not found.outputs[number].is_differentiable
             if ref is not None:
                 shown = line(" = ", self._number(value, "value")) if value is not None else ()
@@ -201,7 +201,7 @@ class _Writer:
         for number in known:
             count = len(arrived_at(self.cursor, node.id, number))
             whole = f" (the sum of {count} terms)" if count > 1 else ""
-            of = line(" for ", Span(name_of_output(self.cursor, node.id, number), "name")) if several else ()
+            of = line(" for ", Span(self.cursor.output_name(node.id, number), "name")) if several else ()
             after = self._number(step.grad_outputs[number], "gradient")
             if changed and len(known) == 1:
                 before = self._number(hooks[0].before, "gradient")
@@ -209,7 +209,7 @@ class _Writer:
             else:
                 parts.append(line(after, *of, whole, *changed))
         if quiet:
-            names = sentence_list(line(Span(name_of_output(self.cursor, node.id, one), "name")) for one in quiet)
+            names = sentence_list(line(Span(self.cursor.output_name(node.id, one), "name")) for one in quiet)
             parts.append(line("zeros for ", *names))
         return sentence_list(parts)
 

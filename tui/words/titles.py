@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from microtape.recording.model.contracts import output_name
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
 
@@ -16,13 +15,6 @@ def title(cursor: StepCursor, node: int) -> Line:
     return line(Span(f"%{node} {record.op}", "op")) if label[0] == "%" else line(Span(label, "name"), f" (%{node})")
 
 
-def name_of_output(cursor: StepCursor, node: int, number: int) -> str:
-    """The user's name for an output of a node, else `output 1`."""
-    timeline = cursor.timeline
-    name = output_name(cursor.recording, timeline.node(node), number, timeline.functions.get(node))
-    return name or f"output {number}"
-
-
 def output_title(cursor: StepCursor, node: int, number: int, *, numbered: bool = False) -> Line:
     """Like `title`; of a node with several outputs only this one: `z (%3)`, or `output 1 of %3 split`.
 
@@ -31,7 +23,7 @@ def output_title(cursor: StepCursor, node: int, number: int, *, numbered: bool =
     record = cursor.timeline.node(node)
     if len(record.outputs) < 2:
         return title(cursor, node)
-    name, which = name_of_output(cursor, node, number), f"output {number}"
+    name, which = cursor.output_name(node, number), f"output {number}"
     of = line(f"{which} of ", Span(f"%{node} {record.op}", "op"))
     if name == which:
         return of

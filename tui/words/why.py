@@ -22,7 +22,7 @@ from tui.words.contract import arrived_at, contract
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
 from tui.words.hook_effects import on_arrival, on_leaving
-from tui.words.titles import name_of_output, title
+from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none
 from tui.words.worked_rule import symbol_values, worked_rule
 
@@ -117,7 +117,7 @@ def label(cursor: StepCursor, about: Subject) -> Line:
     first, *_ = title(cursor, about.node)
     name = Span(first.text.partition(" ")[0], first.role)
     if len(cursor.timeline.node(about.node).outputs) > 1:
-        name = Span(name_of_output(cursor, about.node, cursor.output_shown(about.node)), "name")
+        name = Span(cursor.output_name(about.node, cursor.output_shown(about.node)), "name")
     return line(name, Span(index_text(about.index or ())))
 
 

@@ -58,6 +58,7 @@ class Port:
 
     title: str
     rows: tuple[Row, ...]
+    ends: bool = False  # no gradient ever comes here
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class Arrow:
 class LegendItem:
     """A sign in the picture, and its meaning."""
 
-    about: Literal["box", "state", "arrow", "recorded", "bars", "heat"]
+    about: Literal["box", "state", "arrow", "recorded", "bars", "heat", "end"]
     name: str  # a BoxKind, BoxState or ArrowKind
     text: str
 

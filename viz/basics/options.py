@@ -15,6 +15,7 @@ Detail: TypeAlias = Literal[
     "terms",  # the gradient that travelled, on each arrow
     "formulas",
     "saved",  # the tensors that each operation saved for its backward, with versions
+    "contract",  # of a Function's call: its arguments, the roles of its outputs, the attributes of its ctx
     "source",  # the line of code of each operation
     "heat",  # values and gradients also as heat maps; only on request
     "constants",  # boxes for tensors that need no gradient (otherwise only named in titles)
@@ -27,6 +28,7 @@ DETAILS: tuple[Detail, ...] = (
     "terms",
     "formulas",
     "saved",
+    "contract",
     "source",
     "heat",
     "constants",
@@ -34,7 +36,7 @@ DETAILS: tuple[Detail, ...] = (
 )
 _ONLY_ON_REQUEST = frozenset({"heat"})
 SMALL = 30  # boxes up to which every detail is shown
-MEDIUM = 100  # boxes up to which all details but formulas and source lines are shown
+MEDIUM = 100  # boxes up to which all details but formulas, contracts and source lines are shown
 MAX_BOXES = 300  # the most boxes that are readable in one picture
 FOLD_ABOVE = 50  # nodes above which repetitions are folded by default
 FEW = 30  # boxes that a folded graph should have at most; folds open by themselves up to this number
@@ -67,7 +69,7 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
         if boxes <= SMALL:
             return frozenset(DETAILS) - _ONLY_ON_REQUEST
         if boxes <= MEDIUM:
-            return frozenset(DETAILS) - _ONLY_ON_REQUEST - {"formulas", "source"}
+            return frozenset(DETAILS) - _ONLY_ON_REQUEST - {"formulas", "contract", "source"}
         return frozenset({"values", "gradients", "legend"})
     asked = as_words("show", show)
     unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from viz.basics.graph import SPACE, WIDE_SPACE, Arrow, Box, Port, Row, VisualGraph
+from viz.basics.graph import SPACE, WIDE_SPACE, Arrow, Box, Row, VisualGraph
 
 _ArrowKey: TypeAlias = tuple[str, int | None, str, int]  # tail, port, head, and its index among the arrows between them
 
@@ -44,7 +44,7 @@ def _fixed_boxes(pictures: Sequence[VisualGraph]) -> list[list[Box]]:
                 replace(
                     box,
                     rows=rows[at],
-                    ports=tuple(Port(port.title, ports[k][at]) for k, port in enumerate(last.ports)),
+                    ports=tuple(replace(port, rows=ports[k][at]) for k, port in enumerate(last.ports)),
                 )
             )
     return found

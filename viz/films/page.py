@@ -131,5 +131,5 @@ def _legend_item(item: LegendItem) -> str:
         "return": "▭",
         "next": "⋮",
     }
-    sign = "▂▅█" if item.about == "bars" else signs.get(item.name, "□")
+    sign = "⊣" if item.about == "end" else "▂▅█" if item.about == "bars" else signs.get(item.name, "□")
     return f"<li><b>{escape(sign)}</b> {escape(item.text)}</li>"

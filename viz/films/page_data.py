@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from microtape.recording.model.contracts import output_name
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.model import NodeRecord, Summary, Value
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
@@ -149,7 +150,7 @@ def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
         "name": visible(node.name, 60),
         "formula": visible(node.formula, 200),
         "in": [
-            ["gradient" if outputs == 1 else f"gradient of output {k}", values.number(one)]
+            ["gradient" if outputs == 1 else f"gradient of {_output(now, node, k)}", values.number(one)]
             for k, one in enumerate(step.grad_outputs)
         ],
         "saved": [
@@ -177,6 +178,11 @@ def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
 def _label(now: Moment, node: int) -> str:
     name = visible(now.recording.label(node), NAME_WIDTH)
     return name if name.startswith("%") else f"{name} (%{node})"
+
+
+def _output(now: Moment, node: NodeRecord, number: int) -> str:
+    name = output_name(now.recording, node, number, now.timeline.functions.get(node.id))
+    return visible(name, NAME_WIDTH) or f"output {number}"
 
 
 def _saved_note(now: Moment, ref: Any, version_now: int) -> str:

@@ -109,7 +109,8 @@ def _maps(maps: Sequence[tuple[str, Heat]], theme: Theme) -> str:
 
 def _port(number: int, port: Port, theme: Theme, *, heat: bool) -> str:
     cells = _lines([_styled(port.title, bold=True), *_rows(port.rows, theme, heat=heat)])
-    return f'<TD PORT="o{number}" BORDER="1" COLOR="{theme.line}"><TABLE{_BARE}>{cells}</TABLE></TD>'
+    dashed = ' STYLE="DASHED"' if port.ends else ""
+    return f'<TD PORT="o{number}" BORDER="1" COLOR="{theme.line}"{dashed}><TABLE{_BARE}>{cells}</TABLE></TD>'
 
 
 def _width(graph: VisualGraph) -> int:
@@ -132,6 +133,8 @@ def _swatch(item: LegendItem, theme: Theme, size: int) -> str:
     """A small copy of the sign, as high as the text."""
     if item.about == "bars":
         return _styled("▂▅█", theme.muted)
+    if item.about == "end":
+        return _styled("⊣", theme.muted, bold=True)
     if item.about == "heat":
         return thumbnail(Heat(((1.0, 0.4, -0.7, "nan"),), True, 1.0), theme)
     if item.about == "state":

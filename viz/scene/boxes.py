@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import Moment
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.options import Detail
 from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.scene.contract_rows import contract_rows, output_rows
 from viz.scene.history_ends import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
-from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
+from viz.scene.saved_and_hooks import hook_rows, name_in_forward, saved_rows, saver_rows
 from viz.scene.value_rows import VALUE_WIDTH, value_row, value_text
+from viz.scene.write_rows import write_rows
 
 FORMULA_WIDTH = 46
 NO_GRADIENT = "no gradient yet"
@@ -72,8 +75,10 @@ class BoxMaker:
             id=f"t{ref.tensor}v{ref.version}",
             kind="border" if found is not None else "constant",
             state="",
-            title=tensor_name(self.now, ref) if found is None else border_title(self.now, ref, found.border),
-            note=self._shape(ref.tensor) if tensor.name or found is not None else "",
+            title=(name_in_forward(self.now, ref) or tensor_name(self.now, ref))
+            if found is None
+            else border_title(self.now, ref, found.border),
+            note=self._shape(ref.tensor) if tensor.name or name_in_forward(self.now, ref) or found is not None else "",
             rows=(
                 *(border_rows(self.now, found) if found is not None else ()),
                 *self._value(ref),
@@ -138,6 +143,8 @@ class BoxMaker:
         base = next((base for ref in outputs if (base := tensors[ref.tensor].base) is not None), None)
         if node.kind == "function":
             rows.append(Row("", "your own Function", "muted"))
+        if "contract" in self.show:
+            rows += contract_rows(self.now.recording, node)
         if node.kind == "copy_slices":
             rows.append(Row("", "written through a view: inside it, this rule applies;", "muted"))
             rows.append(Row("", "outside it, the gradient passes unchanged", "muted"))
@@ -147,6 +154,7 @@ class BoxMaker:
             first = node.operands[0].ref if node.operands else None
             before = first.version if first is not None else max(outputs[0].version - 1, 0)
             rows.append(Row("in place", f"v{before} → v{outputs[0].version}", "muted"))
+            rows += write_rows(self.now, node, values="values" in self.show)
         elif base is not None:
             rows.append(Row("view of", visible(tensors[base].name, NAME_WIDTH) or "an unnamed tensor", "muted"))
         if node.made_by is not None:
@@ -173,7 +181,8 @@ class BoxMaker:
         outputs = now.recording.nodes[node].outputs
         ref = outputs[output] if output < len(outputs) else None
         if ref is not None and not now.recording.tensors[ref.tensor].requires_grad:
-            return [Row("grad", "not differentiable", "muted")]
+            why = why_undifferentiable(now.recording, now.recording.nodes[node], output)
+            return [Row("grad", "⊣ non-differentiable", "muted"), *([Row("", why, "muted")] if why else [])]
         step, came = now.step_of(node), now.arrived(node, output)
         if step is not None and output < len(step.grad_outputs):
             return [self._gradient_row("grad", step.grad_outputs[output])]
@@ -238,7 +247,9 @@ class BoxMaker:
         ref = node.outputs[output]
         name = f" {tensor_name(self.now, ref)}" if ref is not None else ""
         rows = [Row("", self._shape(ref.tensor), "muted")] if ref is not None else []
-        return Port(f"{output}:{name}", (*rows, *self._value(ref), *self._gradient(node.id, output)))
+        rows += output_rows(self.now.recording, node, output) if "contract" in self.show else []
+        ends = ref is not None and not self.now.recording.tensors[ref.tensor].requires_grad
+        return Port(f"{output}:{name}", (*rows, *self._value(ref), *self._gradient(node.id, output)), ends)
 
     def _shape(self, tensor_id: int) -> str:
         tensor = self.now.recording.tensors[tensor_id]

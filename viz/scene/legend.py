@@ -63,10 +63,14 @@ def _legend(boxes: Sequence[Box], arrows: Iterable[Arrow], other: Mapping[str, s
     kinds, states, ways = {box.kind for box in boxes}, {box.state for box in boxes}, {arrow.kind for arrow in arrows}
     recorded = sorted({box.recorded_in for box in boxes if box.recorded_in is not None})
     heat = any(row.heat for box in boxes for row in (*box.rows, *(row for port in box.ports for row in port.rows)))
+    ends = any(
+        "⊣" in row.text for box in boxes for row in (*box.rows, *(row for port in box.ports for row in port.rows))
+    )
     bars = any(row.key.startswith("|") for box in boxes for row in box.rows)
     return (
         *(LegendItem("box", name, other.get(name, text)) for name, text in _BOXES.items() if name in kinds),
         *(LegendItem("recorded", str(number), _recorded(number)) for number in recorded),
+        *([LegendItem("end", "", "non-differentiable: a path ends")] if ends else []),
         *([LegendItem("bars", "", "size of each, first to last (log)")] if bars else []),
         *([LegendItem("heat", "", "heat map: - negative, × NaN or Inf")] if heat else []),
         *(LegendItem("state", name, other.get(name, text)) for name, text in _STATES.items() if name in states),

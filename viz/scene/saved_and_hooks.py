@@ -22,7 +22,8 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     fine, overwritten = [], []
     for one in node.saved:
         name, version = tensor_name(now, one.ref), _version_now(now, node, one)
-        text = name if one.name == name else f"{visible(one.name, NAME_WIDTH)}={name}"
+        own = visible(one.name, NAME_WIDTH)
+        text = own if own == name or unnamed_in_program(now, node, one.ref) else f"{own}={name}"
         if version == one.ref.version:
             fine.append(f"{text} v{version}" if version else text)
         else:
@@ -35,6 +36,21 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     lines = [", ".join(fine)] if len(", ".join(fine)) <= LIST_WIDTH else fine
     rows = [Row("saved", line) for line in lines if line] if show else []
     return [*rows, *overwritten]
+
+
+def unnamed_in_program(now: Moment, node: NodeRecord, ref: TensorRef) -> bool:
+    """Whether only the forward of a Function has a name for what it saved, such as a mask that it made."""
+    tensor = now.recording.tensors[ref.tensor]
+    return node.kind == "function" and not tensor.name and ref not in now.timeline.producer
+
+
+def name_in_forward(now: Moment, ref: TensorRef) -> str:
+    """The name that a tensor has in the forward of the Function that saved it; empty if none did."""
+    for saver in now.timeline.savers.get(ref, ()):
+        node = now.recording.nodes[saver]
+        if unnamed_in_program(now, node, ref):
+            return next((visible(one.name, NAME_WIDTH) for one in node.saved if one.ref == ref), "")
+    return ""
 
 
 def _version_now(now: Moment, node: NodeRecord, saved: SavedRecord) -> int:

@@ -17,12 +17,14 @@ from viz.planning.find_moment import find_moment
 from viz.planning.open_folds import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
+from viz.scene.dead_ends import dead_ends
 from viz.scene.failure import failure_boxes
 from viz.scene.findings import culprit_rows, finding_text
 from viz.scene.fold_boxes import FoldBoxMaker
 from viz.scene.heading import subtitle, title
 from viz.scene.legend import legend
 from viz.scene.scene import Scene, make_scene
+from viz.scene.write_rows import overwriting_arrows
 
 
 def build_graph(
@@ -63,8 +65,10 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
     again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.contents)
     seeds, seed_arrows = _seeds(now, scene, boxes)
     failures, failure_arrows = failure_boxes(now, scene.plan, scene.ranks, boxes)
-    every = (*boxes.values(), *again, *seeds, *failures)
-    every_arrow = (*arrows, *seed_arrows, *failure_arrows)
+    ends, end_arrows = dead_ends(now, scene.plan, boxes) if "constants" in scene.shown else ([], [])
+    overwriting = overwriting_arrows(now, scene.plan, boxes, failure_arrows)
+    every = (*boxes.values(), *again, *ends, *seeds, *failures)
+    every_arrow = (*arrows, *end_arrows, *seed_arrows, *failure_arrows, *overwriting)
     return VisualGraph(
         title=title(now),
         subtitle=subtitle(now),

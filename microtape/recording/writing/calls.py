@@ -25,14 +25,14 @@ from microtape.recording.model.model import CallRecord, CallStep, ErrorRecord, F
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import hook_name
 from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.variable_names import is_tensor
 from microtape.tape.node import Node
-from microtape.tape.tensor_state import TensorState, version_number
+from microtape.tape.tensor_state import version_number
 
 FIRST, LAST = 200, 50  # how many steps of a call are kept
 CALLS = 1000  # of a segment
 _ITEMS = 8  # a longer list of tensors is not shown item by item
 _VARIABLES = 50
-_MUTABLE = (list, dict)  # these may look different later
 _OPTIMIZED = 1  # the flag of a function's code: its variables are its own, unlike those of a module
 
 
@@ -171,14 +171,16 @@ class Call:
 
     def returned(self, value: Any) -> None:
         """The function has returned."""
-        self.add("return", "return", None, outputs=value if isinstance(value, tuple) else (value,))
+        self.add("return", "return", None, outputs=value if type(value) is tuple else (value,))
 
     def _variables_of(self, frame: FrameType) -> tuple[Variable, ...]:
         found: list[Variable] = []
         for name, value in islice(_objects_in(frame), _VARIABLES):
-            version = version_number(value) if isinstance(value, TensorState) else 0
+            version = version_number(value) if is_tensor(value) else 0
             known = self._known.get(name)
-            if known is None or known[0] is not value or known[1] != version or type(value) in _MUTABLE:
+            kind = type(value)
+            is_mutable = kind is list or kind is dict  # it may look different now
+            if known is None or known[0] is not value or known[1] != version or is_mutable:
                 known = self._known[name] = value, version, Variable(name, self.tape.operand_inside(value))
             found.append(known[2])
         return tuple(found)
@@ -296,7 +298,7 @@ def _objects_in(frame: FrameType) -> Iterator[tuple[str, Any]]:
             continue  # the iterator of a comprehension
         if kind is Context:
             yield from [(f"{name}.{key}", one) for key, one in attributes_of(value)]
-        elif kind in (list, tuple) and 0 < len(value) <= _ITEMS and any(isinstance(one, TensorState) for one in value):
+        elif (kind is list or kind is tuple) and 0 < len(value) <= _ITEMS and any(map(is_tensor, value)):
             yield from [(f"{name}[{i}]", one) for i, one in enumerate(value)]
         else:
             yield name, value

@@ -56,17 +56,17 @@ def _in_namespace(
     items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
     variables = [(name, value) for name, value in items if type(name) is str and not name.startswith("__")]
     for name, value in variables:
-        if _is_tensor(value):
+        if is_tensor(value):
             if name in finished:
                 last.append((name, value))
             else:
                 yield name, value
     for name, value in variables:
-        if not _is_tensor(value):
+        if not is_tensor(value):
             yield from _inside(name, value)
 
 
-def _is_tensor(value: Any) -> TypeGuard[TensorState]:
+def is_tensor(value: Any) -> TypeGuard[TensorState]:
     """Like `isinstance`, which would ask a proxy for its `__class__`, and so run the user's code."""
     return issubclass(type(value), TensorState)
 
@@ -74,11 +74,11 @@ def _is_tensor(value: Any) -> TypeGuard[TensorState]:
 def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
     """The tensors one level inside a list, tuple, dict or object (two for its own containers)."""
     for path, item in _items(name, value):
-        if _is_tensor(item):
+        if is_tensor(item):
             yield path, item
         elif not path.startswith(name + "[") or issubclass(type(item), list | tuple | dict):
             for inner, tensor in _items(path, item):
-                if _is_tensor(tensor):
+                if is_tensor(tensor):
                     yield inner, tensor
 
 

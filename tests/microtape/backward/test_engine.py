@@ -288,3 +288,11 @@ def test_whatever_the_numbers_the_highest_ready_node_is_next(operands, numbers):
         later = ran[position:]
         waited_for = {following for one in later for following, _ in one.next_functions}
         assert node == max((one for one in later if one not in waited_for), key=nodes.get)
+
+
+def test_a_view_that_no_longer_requires_grad_gets_no_gradient():
+    view = mt.ones(2).view(2).requires_grad_()
+    y = view * 2
+    view.requires_grad_(False)
+    y.sum().backward()
+    assert view.grad is None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.basics.fresh_stack import run_on_fresh_stack
 from microtape.errors import DetachedInPlaceError, ModifiedInPlaceError
 from microtape.ops.elementwise.arithmetic import AddBackward0, MulBackward0
 from microtape.ops.shape.subviews import unbind
@@ -105,13 +107,20 @@ def test_a_node_knows_the_line_that_called_the_operation():
         assert made.grad_fn.call_site.code is here
 
 
-def test_a_tensor_that_was_detached_in_place_cannot_be_saved_by_what_computed_it():
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_a_node_that_is_recorded_on_a_fresh_stack_knows_the_line_too():
     x = leaf(1.0, 2.0)
-    y = x * 1
-    z = y.pow(2)
-    y.detach_()
-    with pytest.raises(DetachedInPlaceError):
-        z.sum().backward()
+    run_on_fresh_stack(partial((x**3).sum().backward, create_graph=True))
+    assert x.grad.grad_fn.call_site.code is sys._getframe().f_code
+
+
+def test_a_saved_result_must_not_be_detached_in_place():
+    for use in (lambda y: y.pow(2), lambda y: y * leaf(1.0, 2.0), lambda y: leaf(1.0, 2.0) * y):
+        y = leaf(1.0, 2.0) * 1
+        z = use(y)
+        y.detach_()
+        with pytest.raises(DetachedInPlaceError):
+            z.sum().backward()
 
 
 def test_an_error_about_an_overwritten_tensor_names_the_line_that_wrote():

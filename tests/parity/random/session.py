@@ -231,7 +231,9 @@ class Session:
             frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if frame.name in self.names]
             self.now.raised_in = frames[-1] if frames else ""
             if self.now.raised_in.startswith("pack"):
-                self.past.add("a pack hook raised")
+                self.past.add("a write was not completed")
+            if self.level and "used in an in-place operation" in text:  # writing to a tangent
+                self.past.add("a write was not completed")
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
         if "backward(" in source or "autograd.grad(" in source:

@@ -152,10 +152,10 @@ def test_outputs_without_a_gradient_say_why_in_the_pane_and_in_the_trace():
     recording = in_place.dirty()
     node = next(one for one in recording.nodes if one.op == "Clip")
     cursor = StepCursor.open(recording).end()
-    marked = "[False, True, False]   no gradient: marked by mark_non_differentiable at in_place.py:"
+    marked = "inside  [False, True, False]   non-differentiable (mark_non_differentiable)"
     assert marked in "\n".join(plain(one) for one in PaneTexts(cursor).operation(node))
     pane = PaneTexts(cursor.goto_node(node.id)).node()
-    assert any("output 1    [False, False, False]   no gradient: marked" in plain(one) for one in pane)
+    assert any("inside  zeros: non-differentiable" in plain(one) for one in pane)
     printed = "\n".join(trace(recording, width=140))
     assert "× inside  [False, True, False]  no gradient: marked by mark_non_differentiable" in printed
     assert "version 0 → 2" in printed

@@ -232,8 +232,8 @@ class Session:
             self.now.raised_in = frames[-1] if frames else ""
             if self.now.raised_in.startswith("pack"):
                 self.past.add("a write was not completed")
-            if self.level and "used in an in-place operation" in text:  # writing to a tangent
-                self.past.add("a write was not completed")
+            if "pack hook is modifying" in text or (self.level and "used in an in-place operation" in text):
+                self.past.add("a write was not completed")  # nor was, in the second case, that of a tangent
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
         if "backward(" in source or "autograd.grad(" in source:

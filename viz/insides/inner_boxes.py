@@ -12,6 +12,7 @@ from microtape.recording.model.contracts import output_name, role_of
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BackwardStep, Operand, Recording, TensorRef, Value
 from microtape.recording.model.moment import Moment
+from microtape.recording.model.undifferentiable import why_undifferentiable
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxKind, BoxState, Cluster, Port, Row, Tone
 from viz.basics.options import Detail
@@ -221,10 +222,11 @@ class InnerBoxMaker:
                 yield self._gradient_for(call, function, number, out, name)
             elif call.kind == "forward" and call.node is not None:
                 outer = self._output(call, number)
-                role = (
-                    role_of(function, function.outputs[number]) if function and number < len(function.outputs) else ""
-                )
-                yield Port(f"→ {visible(outer, NAME_WIDTH)}", (*_words(role), *self._value(out)))
+                why = why_undifferentiable(self.now.recording, self.now.recording.nodes[call.node], number)
+                role = ""
+                if function is not None and number < len(function.outputs):
+                    role = role_of(function, function.outputs[number])
+                yield Port(f"→ {visible(outer, NAME_WIDTH)}", (*_words(role), *_words(why), *self._value(out)))
             else:
                 tone: Tone = "gradient" if call.kind in GRADIENT_CALLS else "plain"
                 about = _RETURNS.get(call.kind, "")

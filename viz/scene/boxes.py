@@ -155,7 +155,7 @@ class BoxMaker:
             before = first.version if first is not None else max(outputs[0].version - 1, 0)
             rows.append(Row("in place", f"v{before} → v{outputs[0].version}", "muted"))
             rows += write_rows(self.now, node, values="values" in self.show)
-        elif base is not None:
+        elif base is not None and node.kind != "function":  # the contract of a Function says which argument it is
             rows.append(Row("view of", visible(tensors[base].name, NAME_WIDTH) or "an unnamed tensor", "muted"))
         if node.made_by is not None:
             rows.append(Row("from", f"backward of %{node.made_by} in pass {(node.pass_ or 0) + 1}", "muted"))

@@ -23,7 +23,7 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     for one in node.saved:
         name, version = tensor_name(now, one.ref), _version_now(now, node, one)
         own = visible(one.name, NAME_WIDTH)
-        text = own if own == name or unnamed_in_program(now, node, one.ref) else f"{own}={name}"
+        text = own if own == name or named_in_forward(now, node, one) else f"{own}={name}"
         if version == one.ref.version:
             fine.append(f"{text} v{version}" if version else text)
         else:
@@ -38,18 +38,19 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     return [*rows, *overwritten]
 
 
-def unnamed_in_program(now: Moment, node: NodeRecord, ref: TensorRef) -> bool:
+def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
     """Whether only the forward of a Function has a name for what it saved, such as a mask that it made."""
-    tensor = now.recording.tensors[ref.tensor]
-    return node.kind == "function" and not tensor.name and ref not in now.timeline.producer
+    has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer
+    return node.kind == "function" and has_none and not saved.name.startswith("saved_tensors[")
 
 
 def name_in_forward(now: Moment, ref: TensorRef) -> str:
     """The name that a tensor has in the forward of the Function that saved it; empty if none did."""
     for saver in now.timeline.savers.get(ref, ()):
         node = now.recording.nodes[saver]
-        if unnamed_in_program(now, node, ref):
-            return next((visible(one.name, NAME_WIDTH) for one in node.saved if one.ref == ref), "")
+        for one in node.saved:
+            if one.ref == ref and named_in_forward(now, node, one):
+                return visible(one.name, NAME_WIDTH)
     return ""
 
 

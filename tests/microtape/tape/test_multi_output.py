@@ -49,3 +49,10 @@ def test_an_observer_is_told_that_nothing_was_overwritten():
     finally:
         watch.leave(listener)
     assert told == [(2, False), (2, False), (1, True)]
+
+
+def test_a_formula_may_need_all_of_three_results():
+    x = mt.tensor([[2.0, 1.0], [0.0, 3.0]], dtype=mt.float64, requires_grad=True)
+    u, s, vh = mt.linalg.svd(x)
+    ((u * s) @ vh).sum().backward()
+    assert mt.allclose(x.grad, mt.ones(2, 2, dtype=mt.float64))

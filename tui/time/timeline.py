@@ -150,6 +150,8 @@ class Timeline(moment.PassTimeline):
         index, start = self.pass_.index if self.pass_ is not None else None, len(self.forward)
         calls = self.recording.calls
         for one in calls:
+            if not one.steps:
+                continue  # the recording ends before its function has begun
             is_inner = (
                 one.outer is not None and calls[one.outer].pass_ == one.pass_
             )  # its step in that call leads to it

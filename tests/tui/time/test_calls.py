@@ -1,5 +1,7 @@
 """The cursor inside of functions."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui.inside import PROGRAMS, recorded
@@ -110,3 +112,9 @@ def test_a_line_that_never_ran_is_refused():
     cursor = at_step("clip", 0)
     with pytest.raises(LookupError, match=r"there is no ':1' here"):
         Breakpoints(cursor.timeline).toggle(cursor, ":1")
+
+
+def test_a_call_that_has_not_begun_is_no_place_to_go_to():
+    recording = recorded("clip")
+    calls = tuple(one._replace(steps=()) for one in recording.calls)
+    assert StepCursor.after(replace(recording, calls=calls), 3).timeline.calls == {}

@@ -19,6 +19,7 @@ from microtape.recording.model.model import (
     Delivery,
     EdgeRecord,
     ErrorRecord,
+    FiniteDifferences,
     FreedRecord,
     FunctionRecord,
     HookCall,
@@ -180,6 +181,12 @@ def recordings(draw: st.DrawFn) -> Recording:
         wrong = draw(st.lists(st.integers(0, rows * columns - 1), unique=True))
         return JacobianCheck(draw(SMALL), node.id, edge, output, *both, tuple(wrong), of_gradient)
 
+    def check(node: NodeRecord) -> FiniteDifferences:
+        elements = draw(st.lists(SMALL, max_size=3).map(tuple))
+        both = (draw(npst.arrays(np.float64, (len(elements),))) for _ in range(2))
+        output = draw(st.integers(0, len(node.edges) - 1))
+        return FiniteDifferences(draw(SMALL), node.id, output, elements, *both, draw(st.booleans()), draw(TEXT))
+
     checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
@@ -198,6 +205,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
+        checks=tuple(map(check, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
         jacobians=tuple(map(jacobian, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
     )
 

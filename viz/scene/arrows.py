@@ -30,7 +30,8 @@ def make_arrows(
     arrows = []
     for link in plan.links:
         home, head = boxes[link.tail], boxes[link.head]
-        tail, port = home.id, link.uses[0].output if home.ports and link.uses else None
+        output = link.uses[0].output if link.uses else None
+        tail, port = home.id, output if output is not None and output < len(home.ports) else None
         if counts[link.tail] > MOST_ARROWS and ranks[link.head] > ranks[link.tail] + 1:
             tail, port = f"{home.id}at{head.id.removeprefix('n')}", None
             title = home.title.partition(" = ")[0] if home.kind == "operation" else home.title

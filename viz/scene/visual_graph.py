@@ -118,6 +118,6 @@ def _seeds(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> tuple[list[Box],
                 (f"the first gradient, {text}: backward starts here",), scene.ranks[key] + 1, None)
         )  # fmt: skip
         kind: ArrowKind = "now" if now.pass_ and not now.steps_done else "done"
-        port = output if boxes[key].ports else None
+        port = output if output < len(boxes[key].ports) else None
         arrows.append(Arrow(boxes[key].id, port, f"s{number}", kind, text, True, f"the first gradient: {text}"))
     return found, arrows

@@ -22,14 +22,16 @@ def wrong_derivatives(program: Program) -> Iterator[Finding]:
     """One finding for each Function, or line, with a gradient that finite differences contradict."""
     wrong: dict[object, list[FiniteDifferences]] = {}
     explained = misfits(program)
+    kept = {one.index for one in program.recording.passes}  # a pass may be left out of a recording, its checks not
     for one in program.recording.checks:
-        if not one.agrees and not one.problem and (one.pass_, one.node, one.output) not in explained:
+        is_wrong = not one.agrees and not one.problem and one.pass_ in kept
+        if is_wrong and (one.pass_, one.node, one.output) not in explained:
             node = program.node(one.node)
             wrong.setdefault(node.op if node.kind == "function" else (node.place, node.op), []).append(one)
     for several in wrong.values():
         yield _finding(program, several)
     for op, check in _second(program).items():
-        if op not in wrong:
+        if op not in wrong and check.pass_ in kept:
             yield _second_finding(program, check)
 
 

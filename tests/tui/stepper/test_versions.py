@@ -108,7 +108,7 @@ async def test_every_line_of_the_page_is_whole(size):
 async def test_a_path_ends_on_the_tape_with_its_reason():
     async with stepper(in_place.dirty()).run_test(size=(160, 40)) as pilot:
         lines = tape(pilot.app)
-        assert any("× inside  [False, True, False]  no gradient: marked by" in line for line in lines)
+        assert any("× inside  [False" in line and "no gradient: marked by" in line for line in lines)
         assert any("× best = argmax(z)  2  no gradient: an argmax has no derivative" in line for line in lines)
 
 

@@ -36,8 +36,9 @@ PACK_MODIFIES = (
 class PackedTensor:
     """What a node keeps of a packed tensor: the packed object, and how to find the tensor's history again.
 
-    If the tensor is an output of the node that saves it, `own_output` is its edge; the reference to that node has to be
-    weak. The pack hook gets `seen` if that is given, otherwise `tensor`. Raises RuntimeError if the hook writes to it.
+    If the tensor is an output of the node that saves it, the `saver`, `own_output` is its edge; the reference to that
+    node has to be weak. The pack hook gets `seen` if that is given, otherwise `tensor`. Raises RuntimeError if the hook
+    writes to it.
     """
 
     __slots__ = ("__weakref__", "_accumulator", "_edge", "computed_by", "is_output", "packed", "unpack_hook")
@@ -46,6 +47,7 @@ class PackedTensor:
 
     def __init__(
         self,
+        saver: Node,
         tensor: TensorState,
         own_output: Edge | None,
         pack_hook: Pack,
@@ -66,7 +68,7 @@ class PackedTensor:
                 self._accumulator, self._edge = weakref.ref(node), NO_EDGE
         version = version_number(tensor)
         with GradMode(False):
-            self.packed = call("pack hook", None, pack_hook, tensor if seen is None else seen)
+            self.packed = call("pack hook", saver, pack_hook, tensor if seen is None else seen)
         if version_number(tensor) != version:
             raise RuntimeError(PACK_MODIFIES)
         self.unpack_hook = unpack_hook

@@ -132,7 +132,7 @@ class RawSavedTensor:
         seen = new_tensor(type(tensor), tensor.array)
         seen.version = ensure_version(tensor)
         kept = list(node.saved)
-        kept[index] = PackedTensor(tensor, own_output, pack_hook, unpack_hook, seen)
+        kept[index] = PackedTensor(node, tensor, own_output, pack_hook, unpack_hook, seen)
         node.saved = tuple(kept)
 
 

@@ -96,7 +96,7 @@ class _Packer(Watcher):
                     continue  # a view of the overwritten tensor: backward will raise
                 item = overwritten[1]
                 item.edge = node.next_edges[node.sources[index]]
-            kept[index] = PackedTensor(item, own_output, self.pack_hook, self.unpack_hook)
+            kept[index] = PackedTensor(node, item, own_output, self.pack_hook, self.unpack_hook)
         node.saved = tuple(kept)
         return True
 

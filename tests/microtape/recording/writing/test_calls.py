@@ -323,3 +323,11 @@ def test_what_is_seen_is_what_the_function_computed_with() -> None:
         made = [out for kind, _, (out, *_) in lines(recording, recording.calls[0])[1:] if kind == "operation"]
         computed = iter(made)
         assert all(one in computed for one in seen)  # in this order
+
+
+def test_pack_and_unpack_hooks_belong_to_the_node_that_saved() -> None:
+    recording, _ = run(call_programs.with_packed_tensors)
+    assert [(one.kind, recording.nodes[one.node or 0].op) for one in recording.calls] == [
+        ("pack hook", "pow"),
+        ("unpack hook", "pow"),
+    ]

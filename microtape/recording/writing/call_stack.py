@@ -120,11 +120,14 @@ class CallStack:
         call = ended.call
         if error is None:
             call.returned(returned)
-            if ended.node is not None:
+            if ended.node in self._arguments:  # its forward or setup_context: `function_called` will ask for the names
                 self._names.setdefault(ended.node, [])[:0] = call.objects
         else:
             frame = last_frame(error) if error is not self._raised or call.left_at is None else None
             call.raised(self.recorder.error_record(error), frame.tb_frame if frame is not None else None)
+            if ended.node is not None and call.kind in _FORWARD:
+                self._arguments.pop(ended.node, None)
+                self._names.pop(ended.node, None)
         call.forget()
         ended.calls.end(call)
         current = self.recorder.open[-1] if self.recorder.open else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import torch
 
 import microtape as mt
 from tests.support.call_programs import PROGRAMS, Program
@@ -20,6 +19,8 @@ def plain(result: Any) -> Any:
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # forward mode imports it
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_calls_come_in_torchs_order(program: Program) -> None:
+    import torch
+
     theirs: list[str] = []
     ours: list[str] = []
     expected = plain(program(torch, theirs))

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +48,7 @@ GALLERY = (
     Picture("function", PROGRAMS / "function.py", {}),
     Picture("outputs", PROGRAMS / "outputs.py", {}),
     Picture("several_outputs", EXAMPLES / "several_outputs.py", {}),
+    Picture("inside", EXAMPLES / "several_outputs.py", {"into": "clipped"}, 0.9),
     Picture("dirty", EXAMPLES / "dirty.py", {}),
     Picture("returned_view", EXAMPLES / "returned_view.py", {}),
     Picture("wrong_function", EXAMPLES / "wrong_function.py", {}),
@@ -62,7 +64,11 @@ GALLERY = (
 
 def main(names: list[str]) -> int:
     """Make the named pictures, or all if there are no names."""
-    screens: dict[str, Callable[[], None]] = {"stepper": stepper, "film": film}
+    screens: dict[str, Callable[[], None]] = {
+        "stepper": partial(stepper, "stepper", "mlp", (140, 48), ["right"] * 9),
+        "step_into": partial(stepper, "step_into", "several_outputs", (120, 28), [*["right"] * 4, "i", *["right"] * 3]),
+        "film": film,
+    }
     known = [*(one.name for one in GALLERY), *screens]
     unknown = [name for name in names if name not in known]
     if unknown:
@@ -94,19 +100,19 @@ def recorded(program: Path) -> Recording:
         return load(path)
 
 
-def stepper() -> None:
-    """The stepper, half-way through the backward pass of a small network."""
+def stepper(name: str, example: str, size: tuple[int, int], keys: list[str]) -> None:
+    """The stepper on an example, after some keys."""
 
     async def shot() -> str:
-        app = StepperApp(recorded(EXAMPLES / "mlp.py"))
-        async with app.run_test(size=(140, 48)) as pilot:
-            await pilot.press(*["right"] * 9)
+        app = StepperApp(recorded(EXAMPLES / f"{example}.py"))
+        async with app.run_test(size=size) as pilot:
+            await pilot.press(*keys)
             await pilot.pause()
             return app.export_screenshot()
 
     svg = REMOTE_FONT.sub("", asyncio.run(shot())).replace("Fira Code", "DejaVu Sans Mono")
     width, height = (round(float(size)) for size in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
-    screenshot(svg, ".svg", "stepper", width, height)
+    screenshot(svg, ".svg", name, width, height)
 
 
 def film() -> None:

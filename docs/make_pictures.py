@@ -45,7 +45,6 @@ GALLERY = (
     Picture("in_place_error", EXAMPLES / "in_place_error.py", {}),
     Picture("border", PROGRAMS / "border.py", {}),
     Picture("view", PROGRAMS / "view.py", {}),
-    Picture("function", PROGRAMS / "function.py", {}),
     Picture("outputs", PROGRAMS / "outputs.py", {}),
     Picture("several_outputs", EXAMPLES / "several_outputs.py", {}),
     Picture("inside", EXAMPLES / "several_outputs.py", {"into": "clipped"}, 0.9),

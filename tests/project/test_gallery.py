@@ -19,7 +19,7 @@ SHOWN = re.findall(r"docs/pictures/(\w+)\.png", (ROOT / "README.md").read_text(e
 
 
 def test_the_readme_shows_what_the_command_makes() -> None:
-    names = {one.name for one in MADE["GALLERY"]} | {"stepper", "film"}
+    names = {one.name for one in MADE["GALLERY"]} | {"stepper", "step_into", "film"}
     assert set(SHOWN) == names == {path.stem for path in (ROOT / "docs" / "pictures").glob("*.png")}
 
 

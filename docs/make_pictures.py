@@ -1,6 +1,6 @@
 """Make the pictures that the README shows: `python docs/make_pictures.py [NAME ...]`.
 
-Needs no network. Without Chromium, the two pictures of screens (the stepper, a film) stay as they are.
+Needs no network. Without Chromium, the pictures of screens (the stepper, a film) stay as they are.
 """
 
 from __future__ import annotations

@@ -70,7 +70,16 @@ class Calls:
 
     def records(self) -> tuple[CallRecord, ...]:
         """The records of all calls, those included that have not ended."""
-        return tuple([one.record(self._number(one)) for one in self._kept])
+        return tuple([self._record(one) for one in self._kept])
+
+    def _record(self, call: Call) -> CallRecord:
+        """The record of a call; if that fails, one without steps: other records refer to it by its number."""
+        assert call.number is not None
+        with call.tape.faults.noting(f"what happened in {call.name}"):
+            return call.record(self._number(call))
+        return CallRecord(
+            call.number, cast("CallKind", call.kind), call.name, None, None, None, None, None, (), 0, 0, None
+        )
 
     def _number(self, call: Call) -> int | None:
         if call.node is None:

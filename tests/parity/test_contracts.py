@@ -55,14 +55,16 @@ def written(draw, call, first, in_setup):
     made = {"new": f"a{first} * t", "marked": f"a{first} + 1", "integer": f"a{first} > 0", "number": "2.5",
             "nothing": "None"}  # fmt: skip
     lines = [f"t = a{first}.exp()"]
-    marks, returned = [], []
+    dirty, marked, returned = [], [], []
     for i, (kind, of) in enumerate(call.outputs):
         lines += [f"a{of}.mul_(2)"] if kind == "dirty" else []
-        marks += [f"ctx.mark_dirty(a{of})"] if kind == "dirty" else []
+        dirty += [f"a{of}"] if kind == "dirty" else []
         lines += [f"z{i} = a{of}.view(-1)"] if kind == "view" else [f"z{i} = {made[kind]}"] if kind in made else []
-        marks += [f"ctx.mark_non_differentiable(z{i})"] if kind == "marked" else []
+        marked += [f"z{i}"] if kind == "marked" else []
         returned.append(f"a{of}" if kind in ("same", "dirty") else f"z{i}")
-    keep = [*marks, f"ctx.save_for_backward({', '.join(call.saved)})", "ctx.scale = 3"]
+    keep = [f"ctx.mark_dirty({', '.join(dirty)})"] if dirty else []  # one call: a second one replaces the first
+    keep += [f"ctx.mark_non_differentiable({', '.join(marked)})"] if marked else []
+    keep += [f"ctx.save_for_backward({', '.join(call.saved)})", "ctx.scale = 3"]
     keep += [] if call.materializes else ["ctx.set_materialize_grads(False)"]
     names = ", ".join(call.names)
     result = f"return {', '.join(returned)},"

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
+from microtape.recording.model.undifferentiable import undifferentiable_outputs
+from tui.shell.spans import shown
 from tui.time.box_layout import BoxLayout, PlacedBox, lay_out
 from tui.time.cursor import StepCursor
 from tui.time.lanes import CONNECTORS, TO_ASCII
@@ -36,12 +40,13 @@ class BoxPicture:
     def follow(self, cursor: StepCursor) -> bool:
         """Choose the nodes to draw at this moment. Returns whether they, and so the layout, have changed."""
         timeline = self.rows.timeline
-        shown = tuple(timeline.rows) if len(timeline.rows) <= WHOLE else neighbourhood(timeline, cursor.focus)
-        if shown == self.shown:
+        drawn = tuple(timeline.rows) if len(timeline.rows) <= WHOLE else neighbourhood(timeline, cursor.focus)
+        if drawn == self.shown:
             return False
-        self.shown = shown
-        widths = {node: min(max(len(self._label(node)), NARROWEST), WIDEST) + 2 for node in shown}
-        self.layout = lay_out(operands_of(timeline, shown), widths)
+        self.shown = drawn
+        lengths = {node: max(len(self._label(node)), len(self._event(node)) + 3, NARROWEST) for node in drawn}
+        widths = {node: min(length, WIDEST) + 2 for node, length in lengths.items()}
+        self.layout = lay_out(operands_of(timeline, drawn), widths)
         return True
 
     @property
@@ -100,13 +105,37 @@ class BoxPicture:
         tells = rows.value if cursor.is_forward else rows.gradient
         label = fit(self._label_at(cursor, box.node, inner), inner, ascii=rows.ascii)
         text = "boxes--text" if frame != "boxes--plain" else "boxes--plain"
-        value = fit(sign + tells(cursor, box.node, inner - 2), inner, ascii=rows.ascii)
+        told = tells(cursor, box.node, inner - 2)
+        if cursor.is_forward and cursor.exists(box.node):
+            told = rows.change(cursor, box.node, inner - 2) or told
+        value = fit(sign + told, inner, ascii=rows.ascii)
         shows = "boxes--gradient" if cursor.arrived(box.node) else "boxes--plain"
         shows = text if cursor.is_forward else shows
         pieces = [(box.y, box.x, corners[0] + across * inner + corners[1], frame)]
         for y, piece, style in ((box.y + 1, label, text), (box.y + 2, value, shows)):
             pieces += [(y, box.x, down, frame), (y, box.x + 1, piece, style), (y, box.x + inner + 1, down, frame)]
-        return (*pieces, (box.y + 3, box.x, corners[2] + across * inner + corners[3], frame))
+        event = self._event(box.node) if cursor.exists(box.node) else ""
+        below = f"{across} {fit(event, min(cell_len(event), inner - 3), ascii=rows.ascii)} " if event else ""
+        below += across * (inner - cell_len(below))
+        return (*pieces, (box.y + 3, box.x, corners[2] + below + corners[3], frame))
+
+    def _event(self, node: int) -> str:
+        """What stands in the frame below: a write in place, and outputs that no gradient reaches.
+
+        `v0 → v1, exp lost v0`; `× inside`.
+        """
+        rows, timeline = self.rows, self.rows.timeline
+        told = []
+        for write in timeline.versions.by_node.get(node, ()):
+            savers = [one.node for one in timeline.versions.overwritten(write) if one.fate == "lost"]
+            lost = [f"{rows.op(timeline.node(one))} lost v{write.before}" for one in dict.fromkeys(savers)]
+            told.append(", ".join([f"v{write.before} {'->' if rows.ascii else '→'} v{write.after}", *lost]))
+        record = timeline.node(node)
+        if len(record.outputs) > 1 or record.kind == "function":
+            ends = undifferentiable_outputs(timeline.recording, record)
+            names = [timeline.recording.tensors[ref.tensor].name or f"output {i}" for i, ref, _ in ends]
+            told += [f"{'x' if rows.ascii else '×'} {name}" for name in names]
+        return shown("; ".join(told), ascii=rows.ascii)
 
 
 def _sign(line: list[PictureSpan], x: int, sign: str) -> None:

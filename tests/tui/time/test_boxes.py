@@ -1,13 +1,17 @@
 """Graphs as boxes and lines: every line ends where it must, none runs into another, and the view follows the cursor."""
 
+import dataclasses
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
+import microtape as mt
 from microtape import save
-from tests.support import handmade
+from tests.support import handmade, in_place
+from tests.support.live import leaf, recorded
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main
 from tui.time.box_layout import HEIGHT, lay_out
@@ -173,3 +177,45 @@ def test_of_a_large_graph_it_draws_the_neighbourhood_and_says_so():
     lines = list(box_lines(StepCursor.open(handmade.chain(200)).goto("100")))
     assert any("%100 " in line for line in lines)
     assert re.fullmatch(r"\(\d+ of \d+ nodes: around this one\)", lines[-1])
+
+
+def test_a_write_and_an_output_without_a_gradient_stand_in_the_frame():
+    drawn = "\n".join(box_lines(StepCursor.open(in_place.dirty()).end()))
+    assert "└─ v0 → v2 ───" in drawn
+    assert "└─ × inside ───" in drawn
+    drawn = "\n".join(box_lines(StepCursor.open(handmade.failing()).end()))
+    assert "└─ v0 → v1, exp lost v0 " in drawn
+
+
+def test_in_ascii_too_and_only_once_it_has_happened():
+    cursor = StepCursor.open(in_place.dirty())
+    drawn = "\n".join(box_lines(cursor, ascii=True))
+    assert drawn.isascii()
+    assert "+- v0 -> v2 ---" in drawn
+    assert "v0 -> v2" not in "\n".join(box_lines(cursor.home(), ascii=True))
+
+
+def test_a_name_of_wide_characters_fits_into_the_frame():
+    def program():
+        Clip.apply(leaf([1.0, 2.0]))[0].sum().backward()
+
+    class Clip(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            mask = x > 1
+            ctx.mark_non_differentiable(mask)
+            return x * 1, mask
+
+        @staticmethod
+        def backward(ctx, g, g_mask):
+            return g
+
+    recording = recorded(program)
+    function = next(one for one in recording.nodes if one.kind == "function")
+    named = [
+        one._replace(names=("幅" * 9,)) if one.id == function.outputs[1].tensor else one for one in recording.tensors
+    ]
+    lines = list(box_lines(StepCursor.open(dataclasses.replace(recording, tensors=tuple(named))).end()))
+    (below,) = [line for line in lines if "×" in line]
+    above = next(line for line in reversed(lines[: lines.index(below)]) if "┌" in line)
+    assert cell_len(below) == cell_len(above)

@@ -2,6 +2,10 @@
 
 model/     what a recording is
   model               its records: immutable data, the one interface between the engine and everything that shows it
+  calls               records of the user's functions that the engine called;  parts: of places, values and references
+  checks              records of checked derivatives
+  contracts           what a Function promised;  undifferentiable: why an output gets no gradient
+  versions            who wrote each version of a tensor, who saved it, who read it
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array
@@ -17,6 +21,7 @@ findings/  what is wrong in a recorded program
   zeros, scale        gradients that are zero, vanish or explode
   no_gradient         leaves that are cut off or not used;  replaced: by an update
   derivatives         those that finite differences contradict
+  returned            gradients that a backward left out, or of another shape;  returns: everything that was returned
   updating            gradients that are never reset, and large updates;  growth: graphs that grow
   aliasing            writes that change another variable;  broadcasting: that nobody meant
 
@@ -27,13 +32,18 @@ writing/   watches the engine and writes a recording
   open_pass           the pass that is running
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched
+  call_stack          the user's functions that are running;  calls: what happens in each
+  function_records    what a call of a Function promised;  old_values: what a write in place replaced
+  updates             writes to leaves between two passes
   borders             where history ends: detached tensors, operations under no_grad, ...
   node_text           names of nodes, operations and hooks;  constant_arguments: `dim=1`, the exponent `3`
   variable_names      the user's names for tensors;  sources: lines of the user's program
   scope               the names that a user gives to parts of the program
-  finite_differences  checks gradients while the program runs;  jacobians: of small nodes;  quotients: their arithmetic
-  node_again          runs the forward or the backward of a node again
   copies              read-only copies of arrays
+
+checking/  checks derivatives while the program runs
+  finite_differences  of the gradients of each step;  jacobians: of small nodes;  quotients: the arithmetic
+  node_again          runs the forward or the backward of a node again
 
 file/      the `.tape` file
   tape_file           `save` and `load`

@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from microtape.recording.checking.finite_differences import Check
 from microtape.recording.findings import Finding, FindingKind
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.finite_differences import Check
 from microtape.recording.writing.recorder import Recorder
 
 HERE = Path(__file__).parent

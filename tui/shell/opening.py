@@ -15,13 +15,13 @@ from typing import IO
 
 from microtape.basics.collector import permanent
 from microtape.errors import RecordingError
+from microtape.recording.checking.finite_differences import Check
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.run import ScriptRun, parse_passes, record_script
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.until import Until
-from microtape.recording.writing.finite_differences import Check
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar, status_line

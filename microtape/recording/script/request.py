@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microtape.recording.writing.finite_differences import Check
+from microtape.recording.checking.finite_differences import Check
 
 
 class Request(NamedTuple):

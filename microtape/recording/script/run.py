@@ -31,13 +31,13 @@ from typing import IO, Any, NamedTuple
 
 from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
+from microtape.recording.checking.finite_differences import Check
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.request import RUNNING, Request
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.search import SearchEnd
 from microtape.recording.script.until import Until
-from microtape.recording.writing.finite_differences import Check
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7

@@ -1,4 +1,4 @@
 """Watches the engine and writes a recording of what it does.
 
-Imports `recording.model` and the engine.
+Imports `recording.checking`, `recording.model` and the engine.
 """

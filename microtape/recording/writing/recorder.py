@@ -21,12 +21,12 @@ from microtape.basics.call_site import CallSite, user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
+from microtape.recording.checking.finite_differences import Check, GradientChecker
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.writing.call_stack import CallStack, last_frame
 from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
-from microtape.recording.writing.finite_differences import Check, GradientChecker
 from microtape.recording.writing.joining import joined
 from microtape.recording.writing.node_text import hook_name, op_of
 from microtape.recording.writing.open_pass import LostPass, OpenPass

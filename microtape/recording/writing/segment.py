@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
+from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.model import Pass, Place
 from microtape.recording.writing.calls import Calls
-from microtape.recording.writing.finite_differences import GradientChecker
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.updates import Updates
 from microtape.tape.node import Node

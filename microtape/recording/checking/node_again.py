@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
-from microtape.recording.writing.quotients import Array, Arrays, Forward
+from microtape.recording.checking.quotients import Array, Arrays, Forward
 from microtape.tape.fitting import fit_gradient
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from microtape.recording.checking.node_again import Backward
+from microtape.recording.checking.quotients import Array, Arrays, Forward, close, moved, precision
 from microtape.recording.model.model import JacobianCheck
-from microtape.recording.writing.node_again import Backward
-from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
 
 LONGEST = 16  # elements of an output or an operand: each element of an operand costs three calls of the forward
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
+from microtape.recording.checking.jacobians import jacobians
+from microtape.recording.checking.node_again import Backward, FunctionAgain, OperationAgain, operation_backward
+from microtape.recording.checking.quotients import Array, Arrays, Forward, close, moved, precision
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
-from microtape.recording.writing.jacobians import jacobians
-from microtape.recording.writing.node_again import Backward, FunctionAgain, OperationAgain, operation_backward
-from microtape.recording.writing.quotients import Array, Arrays, Forward, close, moved, precision
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
 from microtape.tape.tensor_state import TensorState

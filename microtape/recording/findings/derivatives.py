@@ -24,7 +24,7 @@ def wrong_derivatives(program: Program) -> Iterator[Finding]:
     explained = misfits(program)
     kept = {one.index for one in program.recording.passes}  # a pass may be left out of a recording, its checks not
     for one in program.recording.checks:
-        is_wrong = not one.agrees and not one.problem and one.pass_ in kept
+        is_wrong = one.elements and not one.agrees and not one.problem and one.pass_ in kept
         if is_wrong and (one.pass_, one.node, one.output) not in explained:
             node = program.node(one.node)
             wrong.setdefault(node.op if node.kind == "function" else (node.place, node.op), []).append(one)

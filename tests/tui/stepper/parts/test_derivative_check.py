@@ -119,7 +119,7 @@ def test_it_can_be_stopped(opened):
 
 
 def test_other_numbers_stay_apart_from_the_recording(opened):
-    stepper, part, _ = opened(PROGRAM.replace("[1.0, 2.0]", "[random.random(), 2.0]"))
+    stepper, part, _ = opened(PROGRAM.replace("[1.0, 2.0]", "[1 + random.random(), 2.0]"))
     recording = stepper.cursor.recording
     stepper.cursor = stepper.cursor.goto("Cube")
     part.derivative()

@@ -16,4 +16,5 @@ from tests.support.random_recordings import recordings
 def test_any_content_of_a_file_has_findings_or_none(recording: Recording) -> None:
     check_integrity(recording)
     for finding in findings(recording):
-        assert finding.headline and len(finding.headline) <= MOST_IN_A_HEADLINE
+        assert finding.headline
+        assert len(finding.headline) <= MOST_IN_A_HEADLINE

@@ -1,0 +1,189 @@
+"""What a recording keeps of a torch tensor: a copy of its elements or a summary, read from memory behind torch's back.
+
+`tensor.numpy()` would make the tensor's storage one that cannot be resized, `detach` and `clone` are operations that
+modes see, and whatever shares the storage keeps `.grad` from being stolen. So nothing here is an operation on the
+program's tensor: its memory is read through its address.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from microtape.recording.file.packing import DTYPES
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.summary import summarize
+
+COPIED = 16_384  # an array with more elements is summarised
+ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
+
+_Array = npt.NDArray[Any]
+
+_torch: Any = torch  # the parts of torch that are not typed, or not in every version
+_is_compiling = _torch.compiler.is_compiling
+_is_wrapped = _torch._C._functorch.is_functorch_wrapped_tensor
+_WithoutFunctionModes = _torch._C.DisableTorchFunction
+_WithoutDispatchModes = _torch._C._DisableTorchDispatch
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+_NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
+
+
+class Budget:
+    """How many bytes of copied elements may be kept.
+
+    Args:
+        bytes: beyond them, an array with more than 1,024 elements is summarised.
+    """
+
+    def __init__(self, bytes: int = 512 << 20) -> None:
+        self.left = bytes
+
+
+class Values:
+    """The values of tensors within one step: tensors that show the same elements share a value.
+
+    An address is given to other tensors later, so `clear` must be called after each step.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget if budget is not None else Budget()
+        self._known: dict[Any, Value | None] = {}
+
+    def of(self, tensor: Any) -> Value | None:
+        """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
+        if type(tensor) not in _PLAIN or _is_compiling():
+            return None
+        key = _elements_of(tensor)
+        if key is not None and key in self._known:
+            return self._known[key]
+        value = value_of(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
+        if isinstance(value, np.ndarray):
+            self._budget.left -= value.nbytes
+        if key is not None:
+            self._known[key] = value
+        return value
+
+    def clear(self) -> None:
+        """Forget the values: the next step's tensors may be at the same addresses."""
+        self._known.clear()
+
+
+def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
+    """A read-only copy of a tensor's elements, or a summary of more than `copied`.
+
+    Elements of a dtype that numpy lacks are copied as float32 or complex64; the dtype of their summary is torch's name.
+    Returns None for None and where there is nothing to read: wrapped, fake, meta, nested and quantized tensors, and
+    subclasses. Never raises.
+    """
+    if type(tensor) not in _PLAIN or _is_compiling():
+        return None
+    try:
+        with _WithoutFunctionModes():
+            return _value(tensor, copied)
+    except Exception:
+        return None
+
+
+def shape_and_dtype(tensor: Any) -> tuple[tuple[int, ...], str]:
+    """The shape and dtype of any tensor, also one without elements. A symbolic size that is unknown counts as 0."""
+    with _WithoutFunctionModes():
+        try:
+            dtype = str(tensor.dtype).removeprefix("torch.")
+        except Exception:
+            dtype = "unknown"
+        try:
+            return tuple([one if type(one) is int else _size(one) for one in tensor.shape]), dtype
+        except Exception:  # a nested tensor has no shape
+            return (), dtype
+
+
+def _size(symbol: Any) -> int:
+    hint = getattr(getattr(symbol, "node", None), "hint", None)
+    return hint if type(hint) is int else 0
+
+
+def _elements_of(tensor: Any) -> Any:
+    """What tells apart the elements that two tensors show; None if it is unknown."""
+    try:
+        with _WithoutFunctionModes():
+            version = 0 if tensor.is_inference() else tensor._version
+            return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.is_neg(), version
+    except Exception:
+        return None
+
+
+def _value(tensor: Any, copied: int) -> Value | None:
+    if tensor.layout is not torch.strided:
+        return _of_sparse(tensor, copied)
+    if _is_wrapped(tensor) or tensor.is_nested or tensor.is_quantized:
+        return None
+    if not tensor.is_cpu:
+        return _of_device(tensor, copied) if tensor.is_cuda else None
+    size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
+    if size > copied:
+        about = summarize(_elements(tensor))
+        return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
+    value = np.array(_elements(tensor))
+    value.setflags(write=False)
+    return value
+
+
+def _elements(tensor: Any) -> _Array:
+    """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
+    dtype = _NUMPY.get(tensor.dtype)
+    if dtype is None:
+        return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
+    if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
+        return _memory(tensor, np.dtype(np.uint8)) != 0
+    array = _memory(tensor, dtype)
+    array = np.conj(array) if tensor.is_conj() else array
+    return np.negative(array) if tensor.is_neg() else array
+
+
+class _Memory:
+    """Memory as numpy takes it over."""
+
+    def __init__(self, about: dict[str, Any]) -> None:
+        self.__array_interface__ = about
+
+
+def _memory(tensor: Any, dtype: np.dtype[Any]) -> _Array:
+    shape, strides = tuple(tensor.shape), tensor.stride()
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    width = dtype.itemsize
+    last = tensor.storage_offset() + sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
+    address = tensor.data_ptr()
+    if not address or (last + 1) * width > tensor.untyped_storage().nbytes():
+        raise ValueError("a tensor without elements")
+    steps = tuple([stride * width for stride in strides])
+    about = {"data": (address, True), "shape": shape, "strides": steps, "typestr": dtype.str, "version": 3}
+    return np.asarray(_Memory(about))
+
+
+def _widened(raw: _Array, dtype: Any) -> _Array:
+    """Elements of a dtype that numpy lacks, as float32 or complex64."""
+    wide = torch.complex64 if dtype.is_complex else torch.float32
+    with _WithoutDispatchModes():
+        bits = torch.from_numpy(np.array(raw, order="C").view(f"i{raw.itemsize}"))
+        array: _Array = bits.view(dtype).to(wide).numpy()
+    return array.reshape(raw.shape)
+
+
+def _of_device(tensor: Any, copied: int) -> Value | None:
+    with _WithoutDispatchModes(), torch.no_grad():
+        return _value(tensor.detach().cpu(), copied)
+
+
+def _of_sparse(tensor: Any, copied: int) -> Value | None:
+    """A small one with its zeros; of a large one the summary of the elements that are stored."""
+    with _WithoutDispatchModes(), torch.no_grad():
+        if tensor.numel() <= copied:
+            return _value(tensor.detach().to_dense(), copied)
+        stored = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()
+        about = _value(stored.detach(), -1)
+    return about._replace(shape=tuple(tensor.shape)) if isinstance(about, Summary) else None

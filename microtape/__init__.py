@@ -74,9 +74,9 @@ if typing.TYPE_CHECKING:
     from microtape import linalg as linalg
     from microtape import nn as nn
     from microtape import utils as utils
+    from microtape.recording.engines import record as record
     from microtape.recording.file.tape_file import load as load
     from microtape.recording.file.tape_file import save as save
-    from microtape.recording.writing.recorder import record as record
     from microtape.recording.writing.scope import scope as scope
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
     from microtape.transforms.anomaly import is_anomaly_enabled as is_anomaly_enabled
@@ -89,7 +89,7 @@ _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
     "load": "recording.file.tape_file",
-    "record": "recording.writing.recorder",
+    "record": "recording.engines",
     "save": "recording.file.tape_file",
     "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",

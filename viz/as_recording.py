@@ -7,9 +7,10 @@ from types import FrameType
 from typing import Any
 
 from microtape import Tensor
+from microtape.recording.engines import ProgramRecorder, is_torch, snapshot
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder, snapshot
+from microtape.recording.writing.recorder import Recorder
 from microtape.tape.node import Node
 from viz.basics.characters import visible
 
@@ -27,11 +28,11 @@ def as_recording(x: Any, frame: FrameType, caller: str) -> Recording:
         return x
     if isinstance(x, str | os.PathLike):
         return load(x)
-    if isinstance(x, Recorder):
+    if isinstance(x, Recorder | ProgramRecorder):
         return x.recording
     outputs = list(x) if isinstance(x, list | tuple) else [x]
     for one in outputs:
-        if not isinstance(one, Tensor | Node):
+        if not isinstance(one, Tensor | Node) and not is_torch(one):
             raise TypeError(
                 f"{caller}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
                 f"not {_kind(type(one))}"

@@ -45,6 +45,10 @@ checking/  checks derivatives while the program runs
   finite_differences  of the gradients of each step;  jacobians: of small nodes;  quotients: the arithmetic
   node_again          runs the forward or the backward of a node again
 
+engines      records a program on the engine that it uses: by `writing` on microtape's own, by `pytorch` on torch
+
+pytorch/   watches PyTorch and writes the same recording
+
 file/      the `.tape` file
   tape_file           `save` and `load`
   json_columns        many records of one kind;  json_records: single records
@@ -58,7 +62,8 @@ script/    records a script in a child process
   until               finds the pass where something happens;  condition: `grad.max() > 10`
 """
 
+from microtape.recording.engines import record, snapshot
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder, record, snapshot
+from microtape.recording.writing.recorder import Recorder
 
 __all__ = ["Recorder", "Recording", "record", "snapshot"]

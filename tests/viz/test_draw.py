@@ -14,7 +14,7 @@ import pytest
 import microtape as mt
 import viz
 from microtape.errors import RecordingError
-from microtape.recording.writing.recorder import snapshot
+from microtape.recording.engines import snapshot
 from tests.support.handmade import diamond, failing
 from tests.support.rendering import needs_graphviz
 

@@ -138,7 +138,7 @@ def _elements(tensor: Any) -> _Array:
     if dtype is None:
         return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
     if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
-        return _memory(tensor, np.dtype(np.uint8)) != 0
+        return np.not_equal(_memory(tensor, np.dtype(np.uint8)), 0)
     array = _memory(tensor, dtype)
     array = np.conj(array) if tensor.is_conj() else array
     return np.negative(array) if tensor.is_neg() else array

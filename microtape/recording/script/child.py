@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from microtape.basics.fresh_stack import stack_ident
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.tape_file import save
 from microtape.recording.findings import findings
 from microtape.recording.script.background import into_background
@@ -29,7 +30,6 @@ from microtape.recording.script.search import Search
 from microtape.recording.script.stopping import StopScript, exit_at_once, was_stopped
 from microtape.recording.script.tracebacks import without_our_frames
 from microtape.recording.script.until import Until
-from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
@@ -47,11 +47,12 @@ class ScriptRecorder:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.recorder = Recorder(
+        self.recorder = ProgramRecorder(
             os.path.basename(request.script),
             root=os.path.dirname(os.path.abspath(request.script)),
             after_pass=self.after_pass,
             check=request.check,
+            engine=request.engine,
         )
         self.until = Until.read(request.until) if request.until is not None else None
         self.search: Search | None = None  # once the first pass is recorded
@@ -166,6 +167,7 @@ class ScriptRecorder:
             self.report["search"] = "failed"
         self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
         watch.set((_AfterTheEnd(self),))
+        self.recorder.refuse(self.stop)
         if not failed:
             self.stop()
 
@@ -186,14 +188,19 @@ class ScriptRecorder:
         with open(script, "rb") as file:
             code = compile(file.read(), script, "exec", dont_inherit=True)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_stop_watching)
+            os.register_at_fork(after_in_child=self.stop_watching)
         with self.within, self.recorder:
             exec(code, main.__dict__)
+
+    def stop_watching(self) -> None:
+        """Watch nothing any more: this process is a fork of the script."""
+        self.recorder.stop()
+        watch.set(tuple(watcher for watcher in watch.watchers if not isinstance(watcher, _AfterTheEnd)))
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
         """Write the recording if it shows anything: a pass, a finding, an error or a fault after some operations."""
         recording = self.recorder.recording
-        self.report["faults"] = list(self.recorder.faults.lines)
+        self.report["faults"] = list(self.recorder.fault_lines)
         ended = recording.error is not None or self.report["faults"]
         if not recording.passes and not (ended and (recording.nodes or findings(recording))):
             return
@@ -289,10 +296,6 @@ def _context_manager(name: str | None) -> contextlib.AbstractContextManager[None
     module, function, argument = name.split(":")
     made: contextlib.AbstractContextManager[None] = getattr(importlib.import_module(module), function)(argument)
     return made
-
-
-def _stop_watching() -> None:
-    watch.set(tuple(watcher for watcher in watch.watchers if not isinstance(watcher, Recorder | _AfterTheEnd)))
 
 
 def _end_stopped(script: ScriptRecorder, stop: BaseException) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from microtape.recording.checking.finite_differences import Check
+from microtape.recording.engines import Engine
 
 
 class Request(NamedTuple):
@@ -20,6 +21,7 @@ class Request(NamedTuple):
     total_budget: int
     until: str | None
     within: str | None
+    engine: Engine | None  # None: the one whose backward runs first
     check: Check | None
     search: float  # seconds to go on after the first backward(); 0: none
     hidden_output: str | None  # the file into which a script prints while it goes on; it then reads nothing

@@ -32,6 +32,7 @@ from typing import IO, Any, NamedTuple
 from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
 from microtape.recording.checking.finite_differences import Check
+from microtape.recording.engines import Engine
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
 from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.request import RUNNING, Request
@@ -75,6 +76,7 @@ def record_script(
     output: IO[bytes] | None = None,
     started: Callable[[RunningScript], None] = lambda script: None,
     within: str | None = None,
+    engine: Engine | None = None,
     search: float = 0,
     hidden_output: str | os.PathLike[str] | None = None,
     arrived: Callable[[], None] = lambda: None,
@@ -104,6 +106,8 @@ def record_script(
         started: called with the running script, which may be stopped or killed.
         within: a context manager of microtape's in which the script runs, as `module:function:argument`; the lessons
             run scripts on a faulty engine this way.
+        engine: the engine to record, where a script uses both: `"microtape"` or `"torch"`. None: the one whose
+            backward runs first.
         search: after the first `backward()`, let the script go on for so many seconds, up to the end of the first pass
             with an error or a warning (see `findings`) that the first pass did not have. Then the recording holds the
             first pass, the pass before the finding, and the pass with it; else only the first. A failed pass, or an
@@ -136,6 +140,7 @@ def record_script(
             total_budget=total_budget,
             until=until,
             within=within,
+            engine=engine,
             check=check,
             search=search,
             hidden_output=os.path.abspath(hidden_output) if hidden_output is not None else None,

@@ -29,7 +29,6 @@ from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import TensorEntry
-from microtape.recording.writing.tape_records import tape_records
 from microtape.tape.node import Node
 
 
@@ -49,7 +48,7 @@ def joined(
     first = min([number for tape in tapes if (number := tape.first_sequence_nr) is not None], default=0)
     parts = []
     for segment, crossed in zip(segments, borders, strict=True):
-        nodes, tensors = tape_records(segment.tape, first)
+        nodes, tensors = segment.records(first)
         passes = sorted([*segment.passes, *(unfinished if segment is segments[-1] else ())], key=lambda one: one.index)
         checker = segment.checker
         checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())

@@ -347,24 +347,6 @@ _BESIDES = {  # the event -> what is missing without it
 }
 
 
-def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
-    """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
-
-    Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
-    in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
-    nested. NB: only the thread that makes the recording is watched.
-    """
-    if function is None:
-        return Recorder()
-    with Recorder() as recorder:
-        try:
-            function(*args, **kwargs)
-        except Exception as error:
-            if not any(one.has_failed for one in recorder.passes):
-                recorder.error = recorder.error_record(error)
-    return recorder.recording
-
-
 def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
     """The graph behind tensors or nodes as it is now, without running anything; values that are gone are missing.
 

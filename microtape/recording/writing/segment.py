@@ -13,9 +13,10 @@ from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from microtape.recording.checking.finite_differences import GradientChecker
-from microtape.recording.model.model import Pass, Place
+from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
 from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.tape_records import tape_records
 from microtape.recording.writing.updates import Updates
 from microtape.tape.node import Node
 
@@ -31,3 +32,7 @@ class Segment(NamedTuple):
     checker: GradientChecker | None
     updates: Updates
     calls: Calls
+
+    def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+        """The records of its nodes and tensors. `first` is the sequence number from which to count."""
+        return tape_records(self.tape, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FrameType, GetSetDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -25,7 +25,14 @@ _PLAIN = {
 """Types that hold no tensor: most values in a namespace have one of these. By id: a metaclass may forbid hashing."""
 
 
-def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorState]]:
+class Held(NamedTuple):
+    """Which values are tensors, and the contents of objects that hold theirs in a way of their own."""
+
+    is_tensor: Callable[[Any], bool]
+    members: Callable[[str, Any], list[tuple[str, Any]] | None]  # None: look at its items or attributes
+
+
+def tensors_in_frames(frame: FrameType | None, held: Held | None = None) -> Iterator[tuple[str, Any]]:
     """(name, tensor) pairs from the user's frames, the innermost first: variables, then the contents of variables.
 
     A loop variable still holds a tensor when its loop is over. The list's name for it, `Ws[2]`, is better than `W`, so
@@ -33,37 +40,38 @@ def tensors_in_frames(frame: FrameType | None) -> Iterator[tuple[str, TensorStat
 
     NB: before Python 3.13, looking at a function's variables keeps them alive until it returns.
     """
+    held = held if held is not None else OURS
     frames: list[FrameType] = []
     while frame is not None:
         frames.append(frame)
         frame = user_frame(calling_frame(frame))
     finished = {(one.f_code.co_filename, _scope(one.f_code)): _finished_loops(one) for one in frames}
     seen_globals: set[int] = set()
-    last: list[tuple[str, TensorState]] = []
+    last: list[tuple[str, Any]] = []
     for one in frames:
         file, scope = one.f_code.co_filename, _scope(one.f_code)
-        yield from _in_namespace(one.f_locals, finished[file, scope], last)
+        yield from _in_namespace(one.f_locals, finished[file, scope], last, held)
         if id(one.f_globals) not in seen_globals and one.f_locals is not one.f_globals:
             seen_globals.add(id(one.f_globals))
-            yield from _in_namespace(one.f_globals, finished.get((file, _MODULE), frozenset()), last)
+            yield from _in_namespace(one.f_globals, finished.get((file, _MODULE), frozenset()), last, held)
     yield from last
 
 
 def _in_namespace(
-    namespace: dict[str, Any], finished: frozenset[str], last: list[tuple[str, TensorState]]
-) -> Iterator[tuple[str, TensorState]]:
+    namespace: dict[str, Any], finished: frozenset[str], last: list[tuple[str, Any]], held: Held
+) -> Iterator[tuple[str, Any]]:
     """The tensors of one namespace; those in variables of finished loops are only appended to `last`."""
     items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
     variables = [(name, value) for name, value in items if type(name) is str and not name.startswith("__")]
     for name, value in variables:
-        if is_tensor(value):
+        if held.is_tensor(value):
             if name in finished:
                 last.append((name, value))
             else:
                 yield name, value
     for name, value in variables:
-        if not is_tensor(value):
-            yield from _inside(name, value)
+        if not held.is_tensor(value):
+            yield from _inside(name, value, held)
 
 
 def is_tensor(value: Any) -> TypeGuard[TensorState]:
@@ -71,14 +79,20 @@ def is_tensor(value: Any) -> TypeGuard[TensorState]:
     return issubclass(type(value), TensorState)
 
 
-def _inside(name: str, value: Any) -> Iterator[tuple[str, TensorState]]:
+OURS = Held(is_tensor, lambda name, value: None)
+
+
+def _inside(name: str, value: Any, held: Held) -> Iterator[tuple[str, Any]]:
     """The tensors one level inside a list, tuple, dict or object (two for its own containers)."""
-    for path, item in _items(name, value):
-        if is_tensor(item):
+    members = held.members(name, value)
+    for path, item in _items(name, value) if members is None else members:
+        if held.is_tensor(item):
             yield path, item
+        elif (inside := held.members(path, item)) is not None:
+            yield from inside
         elif not path.startswith(name + "[") or issubclass(type(item), list | tuple | dict):
             for inner, tensor in _items(path, item):
-                if is_tensor(tensor):
+                if held.is_tensor(tensor):
                     yield inner, tensor
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.errors import RecordingError
+from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import record
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 

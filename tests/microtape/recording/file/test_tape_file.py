@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.errors import RecordingError
+from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import PassTimeline
-from microtape.recording.writing.recorder import record
 from tests.support.random_recordings import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)

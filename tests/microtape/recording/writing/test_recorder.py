@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.recording.engines import record, snapshot
 from microtape.recording.model.moment import PassTimeline
-from microtape.recording.writing.recorder import Recorder, record, snapshot
+from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
 

@@ -1,0 +1,270 @@
+"""Records a program on whichever engine it uses: microtape's own, or PyTorch's.
+
+A recorder of each engine watches until the first backward pass begins; the one whose engine runs it goes on, and the
+other leaves. torch is never imported here: its recorder comes once the program has imported it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from microtape.basics.call_site import user_frame
+from microtape.recording.checking.finite_differences import Check
+from microtape.recording.model.model import ErrorRecord, Recording
+from microtape.recording.writing import recorder as own
+from microtape.recording.writing.recorder import Recorder
+from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState
+from microtape.tape.watch import Watcher, watch
+
+if TYPE_CHECKING:
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+Engine: TypeAlias = Literal["microtape", "torch"]
+NAMES: dict[Engine, str] = {"microtape": "microtape", "torch": "PyTorch"}
+_OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
+_UNCHECKED = "gradients are not checked by finite differences in a PyTorch program"
+_TORCH = "microtape.recording.pytorch.recorder"
+
+
+class ProgramRecorder:
+    """Records a program, whichever engine it uses; used like `Recorder`.
+
+    Args:
+        title: the title of the recording.
+        root: the folder to which the paths in it are relative; by default the current one.
+        after_pass: called after each recorded pass with its index.
+        check: which gradients to check by finite differences.
+        engine: the engine to record. None: the one whose backward runs first.
+    """
+
+    def __init__(
+        self,
+        title: str = "record()",
+        root: str | None = None,
+        after_pass: Callable[[int], None] = lambda index: None,
+        check: Check | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        self._options = {"title": title, "root": root, "after_pass": after_pass}
+        self._check = check
+        self._engine = engine
+        self._own = Recorder(title, root=root, after_pass=after_pass, check=check)
+        self._torch: TorchRecorder | None = None
+        self._also: Engine | None = None  # an engine that was used, but is not recorded
+        self._chooser = _Chooser(self)
+        self._inside = contextlib.ExitStack()
+        self._importing = _TorchImport(self._torch_came)
+
+    @property
+    def current(self) -> Recorder | TorchRecorder:
+        """The recorder of the engine that is recorded; before the first pass, of the one that the program has used."""
+        if self._torch is not None and (self._engine == "torch" or (self._engine is None and not self._own_is_used())):
+            return self._torch
+        return self._own
+
+    def _own_is_used(self) -> bool:
+        return any(one.tape.nodes for one in self._own.segments)
+
+    def __enter__(self) -> ProgramRecorder:
+        with contextlib.ExitStack() as stack:
+            if self._engine != "torch":
+                stack.enter_context(self._own)
+            stack.callback(watch.leave, self._chooser)
+            watch.join(self._chooser, first=True)
+            stack.callback(self._importing.stop)
+            self._inside = stack.pop_all()
+        if self._engine != "microtape":
+            self._importing.start()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._inside.close()
+
+    def _torch_came(self) -> None:
+        """The program has imported torch."""
+        recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
+        recorder.before_pass = lambda: self.chosen("torch")
+        self._torch = recorder
+        self._inside.enter_context(recorder)
+
+    def chosen(self, engine: Engine) -> bool:
+        """A pass of this engine begins. Returns whether it is recorded."""
+        if self._engine is None:
+            self._engine = engine
+            if engine == "torch":
+                watch.leave(self._own)
+            elif self._torch is not None:
+                self._torch.stop()
+        if self._engine != engine:
+            self._also = engine
+        return self._engine == engine
+
+    @property
+    def recording(self) -> Recording:
+        """The recording so far."""
+        found = self.current.recording
+        notes = self.notes
+        return dataclasses.replace(found, notes=(*found.notes, *notes)) if notes else found
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the recording does not say by itself: that another engine was used as well."""
+        found = []
+        if self._also is not None:
+            found.append(_OTHER.format(other=NAMES[self._also], option=self._also))
+        if self._check == "all" and self.current is self._torch:
+            found.append(_UNCHECKED)
+        return tuple(found)
+
+    # What both recorders have
+
+    @property
+    def passes(self) -> list[Any]:
+        """The passes of the current segment."""
+        return self.current.passes
+
+    @property
+    def segments(self) -> list[Any]:
+        """See Note [Segments]."""
+        return self.current.segments
+
+    @property
+    def count(self) -> int:
+        """How many passes have begun."""
+        return self.current.count
+
+    @property
+    def fault_lines(self) -> tuple[str, ...]:
+        """What could not be recorded by a fault of ours."""
+        return self.current.faults.lines
+
+    @property
+    def error(self) -> ErrorRecord | None:
+        """An exception that the program raised outside of a pass."""
+        return self.current.error
+
+    @error.setter
+    def error(self, error: ErrorRecord | None) -> None:
+        self.current.error = error
+
+    def error_record(self, error: BaseException) -> ErrorRecord:
+        """An exception as data, with only the user's frames."""
+        return self.current.error_record(error)
+
+    def begin_segment(self) -> None:
+        """Record what follows in a new segment."""
+        self.current.begin_segment()
+
+    def refuse(self, stop: Callable[[], NoReturn]) -> None:
+        """From now on, let a pass of torch end the program by calling `stop`."""
+        if self._torch is not None:
+            self._torch.before_pass = stop
+
+    def stop(self) -> None:
+        """Record nothing any more, as in a fork of the program."""
+        watch.leave(self._own)
+        watch.leave(self._chooser)
+        if self._torch is not None:
+            self._torch.stop()
+        self._importing.stop()
+
+
+class _Chooser(Watcher):
+    """Notices the first pass of microtape's own engine."""
+
+    def __init__(self, recorder: ProgramRecorder) -> None:
+        self._recorder = recorder
+
+    def task_started(self, task: Any) -> None:
+        """See Watcher."""
+        self._recorder.chosen("microtape")
+
+
+class _TorchImport(importlib.abc.MetaPathFinder):
+    """Calls `arrived` once the program has imported torch; torch itself is found and run as always."""
+
+    def __init__(self, arrived: Callable[[], None]) -> None:
+        self._arrived = arrived
+
+    def start(self) -> None:
+        """Wait for the import, unless it has happened already."""
+        if "torch" in sys.modules:
+            self._arrived()
+        else:
+            sys.meta_path.insert(0, self)
+
+    def stop(self) -> None:
+        """Wait no longer."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The usual spec of torch, whose loader tells us when it is done."""
+        if name != "torch":
+            return None
+        self.stop()
+        spec = importlib.util.find_spec("torch")
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            execute, arrived = loader.exec_module, self._arrived
+
+            def exec_module(module: ModuleType) -> None:
+                del loader.exec_module
+                execute(module)
+                arrived()
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
+    """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
+
+    Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
+    in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
+    nested. Programs on PyTorch are recorded as well, once they have imported it. NB: only the thread that makes the
+    recording is watched.
+    """
+    recorder = ProgramRecorder() if "torch" in sys.modules else Recorder()
+    if function is None:
+        return recorder
+    with recorder:
+        try:
+            function(*args, **kwargs)
+        except Exception as error:
+            if not any(one.has_failed for one in recorder.passes):
+                recorder.error = recorder.error_record(error)
+    return recorder.recording
+
+
+def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
+    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are missing.
+
+    Variable names are looked up from `frame` outwards, by default from the caller's.
+    """
+    frame = frame if frame is not None else user_frame(sys._getframe(1))
+    items = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    if any(not isinstance(one, TensorState | Node) for one in items):
+        found: Recording = importlib.import_module(_TORCH).snapshot(items, frame)
+        return found
+    return own.snapshot(items, frame)
+
+
+def is_torch(value: Any) -> bool:
+    """Whether this is a tensor or a node of PyTorch's; does not import it."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return False
+    return isinstance(value, torch.Tensor) or (hasattr(value, "next_functions") and hasattr(value, "_sequence_nr"))

@@ -1,0 +1,46 @@
+"""Stands in front of torch's engine, so that each backward pass is announced before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import Variable
+
+Runner = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
+
+_Original: Any = type(Variable._execution_engine)
+
+
+class WatchedEngine(_Original):  # type: ignore[misc]
+    """torch's engine, whose passes the listener runs.
+
+    It is a subclass, because DistributedDataParallel calls other methods of it. What C++ calls directly is not seen:
+    `backward` inside of a scripted function.
+    """
+
+    listener: Runner | None = None
+
+    def run_backward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a pass."""
+        if self.listener is None or torch.compiler.is_compiling():
+            return super().run_backward(*args, **kwargs)
+        return self.listener(super().run_backward, args, kwargs)
+
+
+class Listening:
+    """A context in which every pass goes through `listener`."""
+
+    def __init__(self, listener: Runner) -> None:
+        self._listener = listener
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        self._before = Variable._execution_engine
+        engine = WatchedEngine()
+        engine.listener = self._listener
+        Variable._execution_engine = engine
+
+    def __exit__(self, *error: object) -> None:
+        Variable._execution_engine = self._before

@@ -1,0 +1,60 @@
+"""Calls of modules as scopes: what runs inside of `encoder.layers.3` is recorded under this name."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import torch
+
+from microtape.recording.writing.scope import Scope, open_scopes
+
+
+class ModuleScopes:
+    """A context in which the call of a module opens a scope with its name.
+
+    The name is the module's path within the module that the program called, without the path of the enclosing scope.
+    """
+
+    def __init__(self) -> None:
+        self._paths: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
+        self._thread = threading.get_ident()
+        self._open: list[torch.nn.Module] = []
+        self._before: Any = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._before = torch.nn.Module.__call__
+        call, scopes = self._before, self
+
+        def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            if torch.compiler.is_compiling() or threading.get_ident() != scopes._thread:
+                return call(module, *args, **kwargs)
+            outer = open_scopes.innermost
+            open_scopes.innermost = Scope(scopes._name(module), outer)
+            scopes._open.append(module)
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                scopes._open.pop()
+                open_scopes.innermost = outer
+
+        torch.nn.Module.__call__ = called  # type: ignore[method-assign]
+
+    def __exit__(self, *error: object) -> None:
+        torch.nn.Module.__call__ = self._before  # type: ignore[method-assign]
+
+    def _name(self, module: torch.nn.Module) -> str:
+        """`layers.3` inside of the encoder; the class of a module that is called from outside of all modules."""
+        if not self._open:
+            return type(module).__name__
+        outermost = self._open[0]
+        path = self._paths.get(module)
+        if path is None:
+            for name, one in outermost.named_modules():
+                self._paths.setdefault(one, name)
+            path = self._paths.get(module, "")
+        outer = self._paths.get(self._open[-1], "")
+        relative = path.removeprefix(f"{outer}.") if outer else path
+        return relative or type(module).__name__

@@ -1,0 +1,377 @@
+"""Notes each operation of a PyTorch program while it runs: where it was called, with what, and what came out.
+
+A `TorchFunctionMode` sees every call of torch that the program makes. The nodes that a call has made are those whose
+sequence numbers torch gave out during it, so a call is noted with a range of numbers, and the graph is not touched.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import weakref
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from types import FrameType
+from typing import Any, NamedTuple
+
+import torch
+from torch._C import DisableTorchFunctionSubclass
+from torch._C._autograd import _get_sequence_nr as next_sequence_nr
+from torch.overrides import TorchFunctionMode
+
+from microtape.basics.call_site import LIBRARY_FILES, CallSite
+from microtape.recording.model.model import BorderKind
+from microtape.recording.pytorch.constants import constants_of
+from microtape.recording.pytorch.tensors import PLAIN, GraphNode, SeenTensor, Tensors, graph_node, version_of
+from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
+from microtape.recording.writing.scope import Scope, open_scopes
+
+_TORCH = next(iter(torch.__path__)) + "/"
+_PRUNE = 8192
+
+
+class Version(NamedTuple):
+    """A tensor at a version."""
+
+    tensor: SeenTensor
+    number: int
+
+
+class Operation:
+    """A call of torch that computed something with a history, or something whose history ends there."""
+
+    __slots__ = (
+        "__weakref__", "before", "behind", "constants", "end", "in_place", "kind", "operands", "outputs", "scope",
+        "site", "start", "word",
+    )  # fmt: skip
+
+    def __init__(self, start: int, end: int, word: str, site: CallSite | None, scope: Scope | None) -> None:
+        self.start, self.end = start, end  # the sequence numbers that were given out during the call
+        self.word, self.site, self.scope = word, site, scope
+        self.kind: BorderKind | None = None  # of a border
+        self.operands: Sequence[Version] = ()
+        self.constants: tuple[str, ...] = ()
+        self.behind: Sequence[GraphNode | Operation | None] = ()  # what each operand came out of
+        self.in_place = False
+        self.outputs = 0  # how many tensors came out
+
+
+class Operations(TorchFunctionMode):
+    """The mode. A fault of ours is noted, and the program's call has its own result or error."""
+
+    def __init__(self, tensors: Tensors, faults: Faults, paused: Callable[[], bool]) -> None:
+        super().__init__()
+        self.tensors, self.faults, self.paused = tensors, faults, paused
+        self.ranges: list[weakref.ref[Operation]] = []
+        self._ends: list[int] = []
+        self.taken: dict[int, tuple[Any, Version, str, CallSite | None]] = {}  # numbers taken out of tensors, by id
+        self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Run the call, and note it."""
+        kwargs = kwargs or {}
+        if torch.compiler.is_compiling():  # Dynamo must not trace what follows: gradients would become wrong
+            return function(*args, **kwargs)
+        kind = _kind_of(function)
+        if kind == _ATTRIBUTE or self.paused():
+            return function(*args, **kwargs)
+        start = next_sequence_nr()
+        before: Any = None
+        try:
+            before = self._before(kind, args, kwargs)
+        except Exception as error:
+            self._fault(error)
+        result = function(*args, **kwargs)
+        try:
+            self._after(function, kind, args, kwargs, before, start, result, sys._getframe(1))
+        except Exception as error:
+            self._fault(error)
+        return result
+
+    def _fault(self, error: Exception) -> None:
+        if was_raised_by_a_signal(error):
+            raise error
+        self.faults.add("an operation", error)
+
+    def _before(self, kind: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The tensors among the arguments and their versions. What is about to be overwritten is copied first."""
+        found = list(_tensors(args, kwargs))
+        if kind == _WRITES or "out" in kwargs or kwargs.get("inplace"):
+            with DisableTorchFunctionSubclass():
+                out = kwargs.get("out")
+                for one in found[:1] if out is None else _tensors((out,), {}):
+                    if one.requires_grad or self.tensors.find(one) is not None:
+                        self.tensors.read(one)
+        return [(one, version_of(one)) for one in found]
+
+    def _after(
+        self,
+        function: Any,
+        kind: int,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        before: Sequence[tuple[Any, int]] | None,
+        start: int,
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        if before is None:
+            return
+        end = next_sequence_nr()
+        wrote = [one for one, version in before if version_of(one) != version]
+        if kind == _TAKES:
+            self._took(function, before, result, frame)
+        elif end != start or wrote or any(one.requires_grad or self._is_behind(one) for one, _ in before):
+            with DisableTorchFunctionSubclass():
+                self._note(function, args, kwargs, before, wrote, start, end, result, frame)
+        elif self.taken and not before:
+            self._entered(function, args, result, frame)
+
+    def _is_behind(self, tensor: Any) -> bool:
+        seen = self.tensors.find(tensor)
+        return seen is not None and seen.border is not None
+
+    def _note(
+        self,
+        function: Any,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        before: Sequence[tuple[Any, int]],
+        wrote: Sequence[Any],
+        start: int,
+        end: int,
+        result: Any,
+        frame: FrameType,
+    ) -> None:
+        results = [*_tensors((result,), {})] if result is not None else []
+        results += [one for one in wrote if not any(one is other for other in results)]
+        recorded = [one for one in results if one.requires_grad and one.grad_fn is not None] if end != start else []
+        has_history = any(one.requires_grad for one, _ in before)
+        if not recorded and not results:
+            return
+        word = _word(function)
+        operation = Operation(start, end, word, site_of(frame), open_scopes.innermost)
+        operation.in_place = bool(wrote) and any(one is results[0] for one in wrote)
+        operation.operands = operands = [self._operand(one, version, wrote) for one, version in before]
+        operation.constants = constants_of(function, args, kwargs)
+        operation.behind = [_origin(one.tensor) for one in operands]
+        operation.outputs = len(results)
+        for one in wrote:
+            self.written[_storage(one)] = operation.site
+        if recorded:
+            for one in recorded:
+                self._computed(one, operation)
+        else:
+            if not has_history and not any(one.tensor.border is not None for one in operands):
+                for one in wrote:
+                    if self.tensors.find(one) is not None:
+                        self.tensors.read(one)
+                return
+            self._crossed(operation, results, wrote, has_history)
+        self.tensors.values.clear()
+        if start != end:
+            self.ranges.append(weakref.ref(operation))
+            self._ends.append(end)
+            if len(self.ranges) % _PRUNE == 0:
+                self._prune()
+
+    def _operand(self, tensor: Any, version: int, wrote: Sequence[Any]) -> Version:
+        if any(one is tensor for one in wrote):
+            return Version(self.tensors.see(tensor), version)
+        return Version(*self.tensors.read(tensor))
+
+    def _computed(self, tensor: Any, operation: Operation) -> None:
+        node = graph_node(tensor.grad_fn)
+        if node.operation is None:
+            node.operation = operation
+        seen, version = self.tensors.read(tensor)
+        seen.border = None
+        seen.requires_grad, seen.is_leaf = True, False
+        seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
+        node.outputs[tensor.output_nr] = (seen, version)
+
+    def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:
+        detaches = operation.word in ("detach", "detach_", "data")
+        if not has_history:
+            operation.kind = "constant"
+        elif detaches:
+            operation.kind = "detach"
+        elif torch.is_inference_mode_enabled():
+            operation.kind = "inference_mode"
+        else:
+            operation.kind = "not differentiable" if torch.is_grad_enabled() else "no_grad"
+        for one in results:
+            seen, _ = self.tensors.read(one)
+            if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
+                seen.border = operation
+            seen.requires_grad = one.requires_grad
+
+    # Numbers
+
+    def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:
+        """A number or an array was taken out of a tensor."""
+        for tensor, _ in before[:1]:
+            if tensor.requires_grad or self._is_behind(tensor):
+                with DisableTorchFunctionSubclass():
+                    source = Version(*self.tensors.read(tensor))
+                if len(self.taken) > _PRUNE:
+                    self.taken.clear()
+                for one in _numbers(result):
+                    self.taken[id(one)] = one, source, _word(function), site_of(frame)
+
+    def _entered(self, function: Any, args: Sequence[Any], result: Any, frame: FrameType) -> None:
+        """A tensor was made of numbers, some of which may have been taken out of others."""
+        known = [self.taken.get(id(one)) for one in _numbers(list(args))]
+        found = [one for one in known if one is not None]
+        if not found or not isinstance(result, torch.Tensor):
+            return
+        _, _, word, site = found[0]
+        nr = next_sequence_nr()
+        operation = Operation(nr, nr, word if len(found) == 1 else "tensor", site, open_scopes.innermost)
+        operation.operands = list(dict.fromkeys([one[1] for one in found]))
+        operation.behind = [_origin(one.tensor) for one in operation.operands]
+        operation.kind = "copied" if any(one.tensor.requires_grad for one in operation.operands) else "constant"
+        operation.outputs = 1
+        with DisableTorchFunctionSubclass():
+            seen, _ = self.tensors.read(result)
+        seen.border = operation
+
+    # Look-ups
+
+    def operation_of(self, sequence_nr: int) -> Operation | None:
+        """The operation during which this number was given out."""
+        position = bisect_right(self._ends, sequence_nr)
+        if position == len(self.ranges):
+            return None
+        found = self.ranges[position]()
+        return found if found is not None and found.start <= sequence_nr < found.end else None
+
+    def _prune(self) -> None:
+        kept = [(one, end) for one, end in zip(self.ranges, self._ends, strict=True) if one() is not None]
+        self.ranges, self._ends = [one for one, _ in kept], [end for _, end in kept]
+
+    def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The tensors among the arguments of a Function and their versions; None if they cannot be told."""
+        try:
+            return self._before(_WRITES, args, kwargs)
+        except Exception as error:
+            self._fault(error)
+            return None
+
+    def note_function(
+        self, function: Any, args: Any, kwargs: Any, before: Any, start: int, result: Any, frame: FrameType
+    ) -> None:
+        """Note the call of a Function that has just returned."""
+        try:
+            self._after(function, _CALL, args, kwargs, before, start, result, frame)
+        except Exception as error:
+            self._fault(error)
+
+
+# Call sites
+
+
+def is_library(file: str) -> bool:
+    """Whether a file belongs to torch or to microtape."""
+    return file.startswith((_TORCH, "<frozen")) or file in LIBRARY_FILES
+
+
+def site_of(frame: FrameType | None) -> CallSite | None:
+    """The innermost call outside of torch, from this frame outwards."""
+    while frame is not None:
+        code = frame.f_code
+        if not is_library(code.co_filename):
+            return CallSite(code, frame.f_lasti)
+        frame = frame.f_back
+    return None
+
+
+# Kinds of functions
+
+_CALL, _ATTRIBUTE, _WRITES, _TAKES = range(4)
+_TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
+_COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
+_QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
+          "stride", "numel", "requires_grad_", "is_floating_point", "is_complex", "data_ptr", "element_size",
+          "register_post_accumulate_grad_hook", "is_contiguous", "untyped_storage", "storage", "__reduce_ex__",
+          "__deepcopy__", "is_same_size", "get_device", "nelement", "ndimension", "storage_offset"}  # fmt: skip
+
+
+@functools.cache
+def _kind_of(function: Any) -> int:
+    name = getattr(function, "__name__", "")
+    owner = getattr(function, "__self__", None)
+    if name in ("__get__", "__set__", "__delete__"):
+        attribute = getattr(owner, "__name__", "")
+        if name == "__get__":
+            return _CALL if attribute in _COMPUTED_ATTRIBUTES else _ATTRIBUTE
+        return _ATTRIBUTE
+    if name in _QUIET:
+        return _ATTRIBUTE
+    if name in _TAKING:
+        return _TAKES
+    if name == "__setitem__" or (name.endswith("_") and not name.endswith("__")):
+        return _WRITES
+    if name.startswith("__i") and name.endswith("__") and name[2:-2] in _IN_PLACE:
+        return _WRITES
+    return _CALL
+
+
+_IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+             "ilshift", "irshift", "idiv"}  # fmt: skip
+
+
+@functools.cache
+def _word(function: Any) -> str:
+    """A short word for a function of torch: `mul`, `cross_entropy`, `data`."""
+    name = getattr(function, "__name__", "") or type(function).__name__
+    if name == "__get__":
+        return str(getattr(function.__self__, "__name__", name))
+    if name.startswith("__") and name.endswith("__"):
+        return name[2:-2].removeprefix("r") if name[2:-2] in _REFLECTED else name[2:-2]
+    return name
+
+
+_REFLECTED = {"radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rdiv"}
+
+
+def _tensors(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """The tensors among the arguments, also those in lists, tuples and dicts."""
+    for one in args:
+        kind = type(one)
+        if kind in PLAIN or isinstance(one, torch.Tensor):
+            yield one
+        elif kind is tuple or kind is list or isinstance(one, tuple | list):
+            yield from _tensors(one, {})
+        elif kind is dict:
+            yield from _tensors(tuple(one.values()), {})
+    if kwargs:
+        yield from _tensors(tuple(kwargs.values()), {})
+
+
+def _numbers(value: Any) -> Iterator[Any]:
+    """The numbers and arrays in a value. Ints are left out: Python shares them, and they have no derivative."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _numbers(one)
+    elif isinstance(value, float | complex) or type(value).__module__ == "numpy":
+        yield value
+
+
+def _origin(seen: SeenTensor) -> GraphNode | Operation | None:
+    """What has to be held so that the way back from a tensor can be told: its node or its border."""
+    if seen.border is not None:
+        border: Operation = seen.border
+        return border
+    if seen.is_leaf and seen.requires_grad:
+        return seen.accumulated()
+    return seen.node() if seen.node is not None else None
+
+
+def _storage(tensor: Any) -> int:
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except Exception:  # a tensor without one
+        return 0

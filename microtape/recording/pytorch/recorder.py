@@ -1,0 +1,308 @@
+"""The recorder of PyTorch programs: makes the recordings that the recorder of microtape's own engine makes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import torch
+
+from microtape.basics.call_site import CallSite
+from microtape.basics.collector import paused, seldom
+from microtape.basics.fresh_stack import stack_ident
+from microtape.recording.model.model import (
+    CUT_SHORT,
+    ErrorRecord,
+    NodeRecord,
+    Pass,
+    Place,
+    Recording,
+    TensorRecord,
+)
+from microtape.recording.pytorch.engine import Listening
+from microtape.recording.pytorch.functions import FunctionCalls
+from microtape.recording.pytorch.modules import ModuleScopes
+from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of
+from microtape.recording.pytorch.operations import Operations, is_library, site_of
+from microtape.recording.pytorch.records import tape_records
+from microtape.recording.pytorch.saved import VERSIONS
+from microtape.recording.pytorch.tape import Tape
+from microtape.recording.pytorch.tensors import GraphNode, Tensors
+from microtape.recording.pytorch.updates import Updates
+from microtape.recording.pytorch.values import Budget, Values
+from microtape.recording.writing.calls import Calls
+from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
+from microtape.recording.writing.joining import joined
+from microtape.recording.writing.sources import Sources
+
+
+class Segment(NamedTuple):
+    """What is recorded of a part of the program; see Note [Segments]."""
+
+    tape: Tape
+    passes: list[Pass]
+    checker: None
+    updates: Updates
+    calls: Calls
+
+    def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+        """The records of its nodes and tensors. `first` is the sequence number from which to count."""
+        return tape_records(self.tape, first)
+
+
+class TorchRecorder:
+    """Records the passes of the thread that makes it; used like `Recorder`."""
+
+    def __init__(
+        self,
+        title: str = "record()",
+        *,
+        root: str | None = None,
+        after_pass: Callable[[int], None] = lambda index: None,
+    ) -> None:
+        self.title = title
+        self.after_pass = after_pass
+        self.before_pass: Callable[[], bool] = lambda: True  # False: this pass is not recorded
+        self.sources = Sources(root)
+        self.faults = Faults()
+        self.count = 0
+        self.freed: WeakKeyDictionary[GraphNode, tuple[int, Place | None]] = WeakKeyDictionary()
+        self.open: list[OpenPass] = []
+        self.error: ErrorRecord | None = None
+        self.thread = stack_ident()
+        self.values = Values(Budget())
+        self.tensors = Tensors(self.values)
+        self._quiet = 0
+        self._stopped = False
+        self.operations = Operations(self.tensors, self.faults, self._is_quiet)
+        self.segments: list[Segment] = []
+        self.begin_segment()
+        self._inside: contextlib.ExitStack | None = None
+
+    def _is_quiet(self) -> bool:
+        return bool(self.open) or self._quiet > 0 or stack_ident() != self.thread
+
+    @contextlib.contextmanager
+    def quiet(self) -> Any:
+        """Do not note the operations inside."""
+        self._quiet += 1
+        try:
+            yield
+        finally:
+            self._quiet -= 1
+
+    def begin_segment(self) -> None:
+        """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
+        updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
+        tape = Tape(self.sources, self.faults, self.tensors, self.operations)
+        self.segments.append(Segment(tape, [], None, updates, Calls()))
+        self.tape, self.passes, _, self.updates, _ = self.segments[-1]
+
+    def __enter__(self) -> TorchRecorder:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(Listening(self.run_pass))
+            stack.enter_context(ModuleScopes())
+            stack.enter_context(FunctionCalls(self.operations, self.quiet, self._is_quiet))
+            stack.enter_context(self.operations)
+            self._inside = stack.pop_all()
+        seldom.begin()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._inside is not None:
+            self._inside.close()
+            self._inside = None
+            seldom.end()
+
+    def stop(self) -> None:
+        """Record nothing any more. Other modes of the program may lie above ours, so it stays where it is."""
+        self._stopped = True
+        self._quiet += 1
+
+    # A pass
+
+    def run_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a pass of torch's engine, and record it. Whatever happens here, the program gets torch's result."""
+        if self._stopped or stack_ident() != self.thread or not self.before_pass():
+            return run(*args, **kwargs)
+        opened = self._begin(args, kwargs, sys._getframe(1))
+        if opened is None:
+            return run(*args, **kwargs)
+        self.open.append(opened)
+        result, error = None, None
+        try:
+            result = run(*args, **kwargs)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            self._end(opened, result, error)
+        return result
+
+    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
+        try:
+            request = _request(args, kwargs)
+            if not all(_has_graph(one) for one in request.outputs):
+                return None  # torch will refuse
+            with paused(), torch._C.DisableTorchFunctionSubclass():
+                site = site_of(frame)
+                place = self.sources.place(site) if site is not None else None
+                index = self.count
+                self.count += 1
+                opened = OpenPass(
+                    self.tape, request, index, place, self.tensors.value, self.values.clear, self._faulted
+                )
+                if not self.open:
+                    self.updates.pass_began(self.tape.leaves, index, self.operations.written)
+                    self.operations.written.clear()
+                    self.tape.find_names(_user_frame(frame))
+                return opened
+        except Exception as error:
+            if was_raised_by_a_signal(error):
+                raise
+            self.faults.add(f"pass {self.count}", error)
+            return None
+
+    def _end(self, opened: OpenPass, result: Any, error: BaseException | None) -> None:
+        record = None
+        try:
+            if error is not None:
+                record = self.error_record(error)
+                record = self._with_places(opened, record)
+                opened.fail(record)
+            else:
+                opened.capture(result)
+                opened.read_grads_again()
+        except Exception as fault:
+            self._faulted(fault)
+        opened.stop_listening()
+        self.open.remove(opened)
+        with self.faults.noting(f"pass {opened.index + 1}"):
+            finished = opened.finish(record)
+            self.passes.append(finished)
+            if not opened.request.keep_graph:
+                for key in opened.done:
+                    self.freed[key] = opened.index, opened.place
+        if not self.open:
+            self.after_pass(opened.index)
+
+    def _faulted(self, error: Exception) -> None:
+        """A fault of ours inside of a pass: its recording ends with the last whole step."""
+        current = self.open[-1] if self.open else None
+        where = f"pass {current.index + 1} from step {len(current.steps) + 1} on" if current is not None else "a step"
+        line = self.faults.add(where, error)
+        if current is not None and current.cut is None:
+            current.cut = ErrorRecord(CUT_SHORT, line, (), "")
+
+    def _with_places(self, opened: OpenPass, record: ErrorRecord) -> ErrorRecord:
+        """Add the lines that the engine of microtape names: where a tensor was saved, and where it was overwritten."""
+        key = opened.failing()
+        if key is None:
+            return record
+        entry = self.tape.nodes[self.tape.ids[key]]
+        site = entry.operation.site if entry.operation is not None else None
+        places = list(record.places)
+        if site is not None:
+            role = "saved" if VERSIONS.search(record.message) else "recorded"
+            places.insert(0, (role, self.sources.place(site)))
+        return record._replace(places=tuple(places))
+
+    # What was recorded
+
+    @property
+    def recording(self) -> Recording:
+        """The recording so far."""
+        with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
+            unfinished = [one.finish(None) for one in self.open]
+            segments = [one._replace(passes=_with_made(one)) for one in self.segments]
+            return dataclasses.replace(
+                joined(segments, unfinished, self.freed, self.sources, self.count),  # type: ignore[arg-type]
+                title=self.title,
+                sources=self.sources.texts(),
+                error=self.error,
+                notes=self.faults.lines,
+            )
+
+    def error_record(self, error: BaseException) -> ErrorRecord:
+        """An exception as data, with only the user's frames."""
+        users = _instructions(error)
+        places = []
+        if users:
+            frame, instruction = users[-1]
+            places.append(("raised", self.sources.place(CallSite(frame.f_code, instruction))))
+            with self.quiet():
+                self.tape.find_names(frame)
+        raised = [one for one in traceback.extract_tb(error.__traceback__) if not is_library(one.filename)]
+        text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
+        return ErrorRecord(type(error).__name__, message_of(error), tuple(places), text)
+
+
+def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
+    """The graph behind tensors or nodes of torch's as it is now, without running anything."""
+    recorder = TorchRecorder("graph")
+    tape = recorder.tape
+    with torch._C.DisableTorchFunctionSubclass():
+        nodes = []
+        for one in outputs:
+            if not isinstance(one, torch.Tensor):
+                nodes.append(one)
+            elif one.requires_grad:
+                nodes.append(edge_of(one)[0])
+        tape.adopt(tape.walk(nodes))
+        for one in outputs:
+            if isinstance(one, torch.Tensor):
+                tape.ref_of(one)
+        tape.find_names(frame)
+    return dataclasses.replace(recorder.recording, options={"snapshot": True})
+
+
+def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
+    """The user's frames of a traceback, with the instruction that was running."""
+    found, trace = [], error.__traceback__
+    while trace is not None:
+        if not is_library(trace.tb_frame.f_code.co_filename):
+            found.append((trace.tb_frame, trace.tb_lasti))
+        trace = trace.tb_next
+    return found
+
+
+def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:
+    """The arguments of `run_backward`, which torch passes partly by position."""
+    names = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    return Request(
+        tuple(given["tensors"]), tuple(given["grad_tensors"]), bool(given["keep_graph"]),
+        bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
+    )  # fmt: skip
+
+
+def _has_graph(output: Any) -> bool:
+    return not isinstance(output, torch.Tensor) or output.requires_grad
+
+
+def _user_frame(frame: FrameType | None) -> FrameType | None:
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _with_made(segment: Segment) -> list[Pass]:
+    """The passes, with the nodes that their steps made (create_graph), as far as they are on the tape."""
+    made: dict[tuple[int, int], list[int]] = {}
+    for number, entry in enumerate(segment.tape.nodes):
+        if entry.pass_ is not None and entry.made_by is not None:
+            made.setdefault((entry.pass_, entry.made_by), []).append(number)
+    if not made:
+        return segment.passes
+    return [
+        one._replace(
+            steps=tuple([step._replace(made=tuple(made.get((one.index, step.node), ()))) for step in one.steps])
+        )
+        for one in segment.passes
+    ]

@@ -1,0 +1,118 @@
+"""Makes the records of a tape at the end, from its entries."""
+
+from __future__ import annotations
+
+import torch
+
+from microtape.recording.model.model import (
+    EdgeRecord,
+    NodeRecord,
+    Operand,
+    SavedRecord,
+    TensorRecord,
+    Value,
+)
+from microtape.recording.pytorch.node_text import hook_names
+from microtape.recording.pytorch.operations import Operation
+from microtape.recording.pytorch.tape import NodeEntry, Tape, TensorEntry
+from microtape.recording.writing.variable_names import assignment_target
+
+
+def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+    """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
+    nodes = tuple([_node_record(tape, number, entry, first) for number, entry in enumerate(tape.nodes)])
+    within = {
+        to.node
+        for one in nodes
+        for to in one.edges
+        if to.node is not None and nodes[to.node].place == one.place and nodes[to.node].op != one.op
+    }
+    return nodes, tuple([_tensor_record(tape, nodes, one, within) for one in tape.tensors])
+
+
+def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int) -> NodeRecord:
+    operation, described = entry.operation, entry.about
+    site = operation.site if operation is not None else None
+    formula = described.formula
+    if entry.variable is not None:
+        formula = "x.grad += g"
+    outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
+    return NodeRecord(
+        id=number,
+        name=described.name,
+        op=described.op,
+        kind=described.kind,
+        formula=formula,
+        place=tape.sources.place(site) if site is not None else None,
+        sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
+        operands=_operands(tape, entry, operation) if entry.variable is None else (),
+        outputs=tuple(outputs),
+        edges=tuple([EdgeRecord(None if to is None else tape.ids.get(to), nr) for to, nr in entry.edges]),
+        saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),
+        variable=entry.variable,
+        in_place=_is_written(entry, operation),
+        pass_=entry.pass_,
+        made_by=entry.made_by,
+        hooks=entry.hooks,
+        scope=entry.scope,
+    )
+
+
+def _is_written(entry: NodeEntry, operation: Operation | None) -> bool:
+    """Whether the node stands for the write of an operation in place, rather than for a part of it."""
+    return operation is not None and operation.in_place and bool(entry.node.outputs)
+
+
+def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tuple[Operand, ...]:
+    """The node's operands, one for each edge where that can be told, and the constants of its call.
+
+    A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges.
+    """
+    given = list(operation.operands) if operation is not None else []
+    constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
+    is_last = bool(entry.node.outputs)
+    if is_last and len(given) == len(entry.edges) and operation is not None and operation.end == operation.start + 1:
+        return (*[Operand(tape.ref(one), "") for one in given], *constants)
+    found: list[Operand | None] = []
+    for to, input_nr in entry.edges:
+        ref = tape.output(to, input_nr) if to is not None else None
+        found.append(Operand(ref, "") if to is not None else None)
+    used = {one.ref.tensor for one in found if one is not None and one.ref is not None}
+    free = [ref for one in given if (ref := tape.ref(one)).tensor not in used]
+    open_ = [i for i, one in enumerate(found) if one is None]
+    saved = [ref for one in entry.saved if (ref := tape.ref((one.tensor, one.version))) in free]
+    for i, ref in zip(open_, free if len(free) == len(open_) else saved, strict=False):
+        found[i] = Operand(ref, "")
+        free.remove(ref)
+    rest = [Operand(ref, "") for ref in free] if is_last else []
+    return (*[one or Operand(None, "constant") for one in found], *rest, *(constants if is_last else ()))
+
+
+def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:
+    seen, tensor = entry.seen, entry.seen.tensor
+    names = tuple(entry.names)
+    if not names and entry.node is not None and entry.node not in within:
+        place = nodes[entry.node].place
+        target = assignment_target(place, tape.sources) if place is not None else None
+        names = (target,) if target is not None and len(nodes[entry.node].outputs) == 1 else ()
+    return TensorRecord(
+        id=entry.number,
+        names=names,
+        shape=seen.shape,
+        dtype=seen.dtype,
+        requires_grad=seen.requires_grad,
+        is_leaf=seen.is_leaf,
+        node=entry.node,
+        output_nr=entry.output_nr,
+        base=tape.number_of(seen.base) if seen.base is not None else None,
+        retains_grad=bool(tensor is not None and not seen.is_leaf and tensor.requires_grad and tensor.retains_grad),
+        hooks=hook_names(getattr(tensor, "_backward_hooks", None)) if tensor is not None else (),
+        values={version: value for version, value in seen.values.items() if value is not None},
+        grad=_grad(tape, tensor),
+    )
+
+
+def _grad(tape: Tape, tensor: torch.Tensor | None) -> Value | None:
+    if tensor is None or not (tensor.is_leaf or tensor.retains_grad):
+        return None
+    return tape.value(tensor.grad)

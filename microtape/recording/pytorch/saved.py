@@ -1,0 +1,104 @@
+"""What a node of torch has saved for its backward, read without disturbing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from microtape.recording.pytorch.node_text import About
+from microtape.recording.pytorch.tensors import SeenTensor, Tensors, graph_node, version_of
+from microtape.recording.pytorch.values import shape_and_dtype
+
+VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_FREED = ("second time", "after they have already been freed", "already been freed")
+
+
+class Saved(NamedTuple):
+    """A saved tensor at the version that was saved, and its version now."""
+
+    name: str
+    tensor: SeenTensor
+    version: int
+    now: int
+
+
+class SavedTensors(NamedTuple):
+    """What is known of all that a node has saved."""
+
+    tensors: tuple[Saved, ...]
+    freed: bool
+
+
+def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
+    """The saved tensors of a node. One that hooks have packed is left out: only its unpack hook could read it."""
+    found: list[Saved] = []
+    names = _function_names(node) if about.kind == "function" else about.saved
+    for attribute, name in names:
+        try:
+            if _is_packed(node, attribute):
+                continue
+            value = getattr(node, attribute)
+        except (RuntimeError, AttributeError) as error:
+            message = str(error)
+            if any(words in message for words in _FREED):
+                return SavedTensors((), True)
+            if (versions := VERSIONS.search(message)) is not None:
+                now, saved = int(versions[1]), int(versions[2])
+                overwritten = _overwritten(node, attribute, tensors)
+                if overwritten is not None:
+                    found.append(Saved(name, overwritten, saved, now))
+            continue
+        several = isinstance(value, list | tuple)
+        for i, one in enumerate(value) if several else ((0, value),):
+            if isinstance(one, torch.Tensor):
+                label = f"{name}[{i}]" if several else name
+                found.append(Saved(label, *_seen(one, tensors), version_of(one)))
+    return SavedTensors(tuple(found), False)
+
+
+def _function_names(node: Any) -> tuple[tuple[str, str], ...]:
+    return (("saved_tensors", "saved_tensors"),)
+
+
+def _is_packed(node: Any, attribute: str) -> bool:
+    """Whether reading the attribute would run an unpack hook of the program's."""
+    raw = getattr(node, f"_raw{attribute}" if attribute.startswith("_") else f"_raw_{attribute}")
+    return any(getattr(one, "unpack_hook", None) is not None for one in _each(raw))
+
+
+def _each(raw: Any) -> Iterator[Any]:
+    yield from raw if isinstance(raw, list | tuple) else (raw,)
+
+
+def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
+    """What is known of a tensor that was unpacked: an output comes out as another object than the program's."""
+    if tensors.find(tensor) is None and tensor.grad_fn is not None:
+        node, output_nr = graph_node(tensor.grad_fn), tensor.output_nr
+        known = node.outputs.get(output_nr) or node.inner.get(output_nr)
+        version = version_of(tensor)
+        if known is None:
+            known = node.inner[output_nr] = SeenTensor(*shape_and_dtype(tensor)), version
+            known[0].requires_grad = True
+        if version not in known[0].values:
+            known[0].values[version] = tensors.values.of(tensor)
+        return known[0], version
+    return tensors.read(tensor)
+
+
+def _overwritten(node: Any, attribute: str, tensors: Tensors) -> SeenTensor | None:
+    """The tensor behind a saved one that cannot be unpacked any more, because it was overwritten."""
+    for raw in _each(getattr(node, f"_raw{attribute}" if attribute.startswith("_") else f"_raw_{attribute}")):
+        tensor = getattr(raw, "data", None)
+        if isinstance(tensor, torch.Tensor):
+            storage = tensor.untyped_storage()._cdata
+            known = graph_node(node).outputs.get(0)
+            for seen in tensors.alive():
+                alive = seen.tensor
+                if alive is not None and alive.untyped_storage()._cdata == storage and alive.shape == tensor.shape:
+                    return seen
+            if known is not None:
+                return known[0]
+    return None

@@ -1,0 +1,353 @@
+"""The nodes and tensors of a part of a PyTorch program, numbered in the order of the tape.
+
+Everything about a node that is needed later is read when a pass begins: afterwards the node may be gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
+from microtape.recording.pytorch.names import names_in_frames
+from microtape.recording.pytorch.node_text import About, about
+from microtape.recording.pytorch.operations import Operation, Operations, Version
+from microtape.recording.pytorch.saved import Saved, saved_by
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node
+from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.scope import Scope
+from microtape.recording.writing.sources import Sources
+
+NodeEdge = tuple[GraphNode | None, int]
+
+
+class NodeEntry:
+    """A node of the tape, as plain data."""
+
+    __slots__ = (
+        "about", "edges", "hooks", "made_by", "node", "operation", "output_count", "pass_", "saved", "scope",
+        "variable",
+    )  # fmt: skip
+
+    def __init__(self, node: GraphNode, described: About) -> None:
+        self.node, self.about = node, described
+        self.edges: Sequence[NodeEdge] = ()
+        self.saved: Sequence[Saved] = ()
+        self.hooks: tuple[str, ...] = ()
+        self.operation: Operation | None = node.operation
+        self.output_count = 0
+        self.variable: int | None = None
+        self.pass_: int | None = None
+        self.made_by: int | None = None
+        self.scope: int | None = None
+
+
+class TensorEntry:
+    """A tensor of the tape."""
+
+    __slots__ = ("names", "node", "number", "objects", "output_nr", "seen")
+
+    def __init__(self, number: int, seen: SeenTensor) -> None:
+        self.number, self.seen = number, seen
+        self.objects = (seen,)
+        self.names: list[str] = []
+        self.node: int | None = None
+        self.output_nr = 0
+
+
+class Graph(NamedTuple):
+    """The nodes behind the roots of a pass. It holds torch's nodes, so it must not outlive the pass."""
+
+    nodes: dict[GraphNode, Any]
+    edges: dict[GraphNode, tuple[NodeEdge, ...]]
+    leaves: dict[GraphNode, torch.Tensor]
+
+
+class Tape:
+    """Numbers nodes and tensors in the order in which passes reach them."""
+
+    def __init__(self, sources: Sources, faults: Faults, tensors: Tensors, operations: Operations) -> None:
+        self.sources, self.faults, self._tensors, self._operations = sources, faults, tensors, operations
+        self.nodes: list[NodeEntry] = []
+        self.tensors: list[TensorEntry] = []
+        self.ids: dict[GraphNode, int] = {}
+        self.freed: list[int] = []
+        self.scopes: list[ScopeRecord] = []
+        self.made: list[tuple[int, int, int, int | None]] = []  # (first number, end, pass, node): made by backward
+        self._scope_ids: dict[Scope, int] = {}
+        self._numbers: dict[SeenTensor, TensorEntry] = {}
+        self._described: dict[tuple[GraphNode, int], tuple[tuple[int, ...], str]] = {}  # shape and dtype of outputs
+        self._borders: dict[Operation, list[Version]] = {}
+
+    # Nodes
+
+    def walk(self, roots: Iterable[Any]) -> Graph:
+        """The graph behind these nodes of torch's."""
+        graph = Graph({}, {}, {})
+        known: dict[int, GraphNode] = {}  # by the id of the node, which the graph holds
+
+        def key(node: Any) -> GraphNode:
+            found = known.get(id(node))
+            if found is None:
+                leaf = getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
+                found = self._tensors.see(leaf).accumulated() if leaf is not None else graph_node(node)
+                known[id(node)] = found
+                graph.nodes[found] = node
+                if leaf is not None:
+                    graph.leaves[found] = leaf
+                waiting.append(node)
+            return found
+
+        waiting: list[Any] = []
+        for root in roots:
+            key(root)
+        while waiting:
+            node = waiting.pop()
+            graph.edges[known[id(node)]] = tuple(
+                [(None, 0) if to is None else (key(to), input_nr) for to, input_nr in node.next_functions]
+            )
+        return graph
+
+    def adopt(self, graph: Graph) -> None:
+        """Number the nodes of a graph in tape order, and note what must be read while they live."""
+        for node, tensor in graph.leaves.items():
+            seen, version = self._tensors.read(tensor)
+            node.outputs[0] = (seen, version)
+        unknown = [one for one in graph.nodes if one not in self.ids and one.sequence_nr != LEAF]
+        lost = self._lost(list(graph.nodes))
+        for node in sorted(dict.fromkeys([*unknown, *lost]), key=lambda one: one.sequence_nr):
+            self._number_operation(node, graph)
+        for node in graph.leaves:
+            self._number_leaf(node, graph.nodes[node])
+
+    def _number_operation(self, node: GraphNode, graph: Graph) -> None:
+        if node in self.ids:
+            return
+        python_node = graph.nodes.get(node)
+        if node.operation is None:
+            node.operation = self._operations.operation_of(node.sequence_nr)
+        if python_node is not None:
+            kind: Any = type(python_node)
+            entry = NodeEntry(node, about(kind, python_node.name()))
+            entry.edges = graph.edges[node]
+        else:
+            entry = NodeEntry(node, about(object, node.name))
+            entry.edges = _edges_of(node.operation) if node.operation is not None else ()
+        for to, _ in entry.edges:
+            if to is not None and to.sequence_nr == LEAF:
+                self._number_leaf(to, graph.nodes.get(to))
+        number = self._put(entry)
+        if python_node is not None:
+            with self.faults.noting(f"what %{number} {entry.about.name} saved"):
+                self._read(entry, python_node, number)
+        entry.output_count = max([entry.output_count, *(nr + 1 for nr in node.outputs)])
+        for output_nr, (seen, version) in node.outputs.items():
+            tensor = self._entry(seen)
+            tensor.node, tensor.output_nr = number, output_nr
+            seen.latest = max(seen.latest, version)
+        for first, end, pass_, maker in self.made:
+            if first <= node.sequence_nr < end:
+                entry.pass_, entry.made_by = pass_, maker
+        if node.operation is not None and node.operation.scope is not None:
+            entry.scope = self._scope(node.operation.scope)
+
+    def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
+        """Read what the node saved, and how many outputs it has."""
+        found = saved_by(python_node, entry.about, self._tensors)
+        entry.saved = found.tensors
+        for one in found.tensors:
+            self._entry(one.tensor)
+        if found.freed:
+            self.freed.append(number)
+        metadata = getattr(python_node, "_input_metadata", None)
+        if metadata is not None:  # since torch 2.9
+            entry.output_count = len(metadata)
+            for output_nr, one in enumerate(metadata):
+                if output_nr not in entry.node.outputs:
+                    with contextlib.suppress(Exception):
+                        described = tuple(one.shape), str(one.dtype).removeprefix("torch.")
+                        self._described[entry.node, output_nr] = described
+
+    def _number_leaf(self, node: GraphNode, python_node: Any) -> None:
+        if node in self.ids:
+            return
+        entry = NodeEntry(node, about(object, "AccumulateGrad"))
+        entry.variable = self._entry(node.outputs[0][0]).number
+        number = self._put(entry)
+        self.tensors[entry.variable].node = number
+
+    def _put(self, entry: NodeEntry) -> int:
+        number = self.ids[entry.node] = len(self.nodes)
+        self.nodes.append(entry)
+        return number
+
+    def _lost(self, origins: Iterable[GraphNode | Operation | None]) -> list[GraphNode]:
+        """The unnumbered nodes behind these nodes and borders: the program may have dropped them."""
+        found: dict[GraphNode, None] = {}
+        waiting = list(origins)
+        seen = set(waiting)
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, GraphNode):
+                if one.sequence_nr != LEAF and one not in self.ids:
+                    found[one] = None
+                if one.operation is None:
+                    one.operation = self._operations.operation_of(one.sequence_nr)
+                one = one.operation
+            if one is None:
+                continue
+            for behind, operand in zip(one.behind, one.operands, strict=True):
+                if isinstance(behind, Operation):
+                    self._note_border(behind, operand)
+                if behind is not None and behind not in seen:
+                    seen.add(behind)
+                    waiting.append(behind)
+        return list(found)
+
+    def _note_border(self, border: Operation, output: Version) -> None:
+        outputs = self._borders.setdefault(border, [])
+        if output not in outputs:
+            outputs.append(output)
+
+    def _scope(self, scope: Scope) -> int:
+        """The scope's number; the enclosing scopes have smaller numbers."""
+        known = self._scope_ids.get(scope)
+        if known is None:
+            outer = self._scope(scope.outer) if scope.outer is not None else None
+            known = self._scope_ids[scope] = len(self.scopes)
+            self.scopes.append(ScopeRecord(known, scope.name, outer))
+        return known
+
+    @property
+    def scope_objects(self) -> tuple[Scope, ...]:
+        """The scopes, by number."""
+        return tuple(self._scope_ids)
+
+    # Tensors
+
+    def _entry(self, seen: SeenTensor) -> TensorEntry:
+        entry = self._numbers.get(seen)
+        if entry is None:
+            entry = self._numbers[seen] = TensorEntry(len(self.tensors), seen)
+            self.tensors.append(entry)
+            if seen.base is not None:
+                self._entry(seen.base)
+        return entry
+
+    def ref(self, version: Version | tuple[SeenTensor, int]) -> TensorRef:
+        """A tensor at a version."""
+        return TensorRef(self._entry(version[0]).number, version[1])
+
+    def ref_of(self, tensor: torch.Tensor) -> TensorRef:
+        """A tensor as it is now."""
+        return self.ref(self._tensors.read(tensor))
+
+    def output(self, node: GraphNode, output_nr: int) -> TensorRef | None:
+        """What a node computed, if it is known."""
+        known = node.outputs.get(output_nr) or node.inner.get(output_nr)
+        if known is None:
+            described = self._described.get((node, output_nr))
+            if described is None:
+                return None
+            known = node.inner[output_nr] = SeenTensor(*described), 0
+            known[0].requires_grad = True
+        entry = self._entry(known[0])
+        if entry.node is None:
+            entry.node, entry.output_nr = self.ids.get(node), output_nr
+        return self.ref(known)
+
+    def value_of(self, ref: TensorRef) -> Value | None:
+        """The value of a tensor at a version."""
+        return self.tensors[ref.tensor].seen.values.get(ref.version)
+
+    def value(self, tensor: torch.Tensor | None) -> Value | None:
+        """The value of a gradient, as it is now."""
+        found = self._tensors.value(tensor)
+        self._tensors.values.clear()
+        return found
+
+    def number_of(self, seen: SeenTensor) -> int | None:
+        """The tensor's number; None if it is not on the tape."""
+        entry = self._numbers.get(seen)
+        return entry.number if entry is not None else None
+
+    def knows(self, tensor: int) -> bool:
+        """Not needed: borders are noted only where they matter."""
+        return False
+
+    @property
+    def first_sequence_nr(self) -> int | None:
+        """The lowest sequence number of its nodes; None without nodes."""
+        return min([one.node.sequence_nr for one in self.nodes if one.variable is None], default=None)
+
+    # Names
+
+    def find_names(self, frame: Any) -> None:
+        """Note the user's variables that hold tensors, and the paths of parameters in modules."""
+        for name, tensor in names_in_frames(frame):
+            seen = self._tensors.find(tensor)
+            is_leaf = tensor.is_leaf and tensor.requires_grad
+            if seen is None and is_leaf:
+                seen, _ = self._tensors.read(tensor)
+            elif seen is None and tensor.grad_fn is not None:
+                known = graph_node(tensor.grad_fn).outputs.get(tensor.output_nr)
+                seen = known[0] if known is not None and known[0].tensor is None else None
+            if seen is None or (seen not in self._numbers and not is_leaf and seen.border is None and not seen.node):
+                continue
+            if seen.border is not None:
+                self._note_border(seen.border, Version(seen, seen.latest))
+                self._adopt_lost(seen.border)
+            elif seen not in self._numbers and seen.node is not None and (node := seen.node()) is not None:
+                self._adopt_lost(node)
+            entry = self._entry(seen)
+            if name not in entry.names:
+                entry.names.append(name)
+
+    def _adopt_lost(self, origin: GraphNode | Operation) -> None:
+        nothing = Graph({}, {}, {})
+        for node in sorted(self._lost([origin]), key=lambda one: one.sequence_nr):
+            self._number_operation(node, nothing)
+
+    # Borders
+
+    def border_records(self, matters: Callable[[int], bool]) -> tuple[BorderRecord, ...]:
+        """The places where the history of a tensor on the tape ends."""
+        return tuple(self._border_records())
+
+    def _border_records(self) -> Iterator[BorderRecord]:
+        for one, outputs in sorted(self._borders.items(), key=lambda item: item[0].start):
+            if not outputs or one.kind is None:
+                continue
+            yield BorderRecord(
+                kind=one.kind,
+                op=one.word,
+                place=self.sources.place(one.site) if one.site is not None else None,
+                operands=(
+                    *[Operand(self.ref(operand), "") for operand in one.operands],
+                    *[Operand(None, text) for text in one.constants],
+                ),
+                outputs=tuple(map(self.ref, outputs)),
+                in_place=one.in_place,
+                tape=self._length_at(one.end),
+            )
+
+    def _length_at(self, sequence_nr: int) -> int:
+        """How many nodes the tape had when this number was about to be given out."""
+        before = [i for i, one in enumerate(self.nodes) if one.node.sequence_nr < sequence_nr]
+        return before[-1] + 1 if before else 0
+
+    @property
+    def leaves(self) -> list[SeenTensor]:
+        """The leaves that have an AccumulateGrad on the tape."""
+        return [self.tensors[one.variable].seen for one in self.nodes if one.variable is not None]
+
+
+def _edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
+    """The edges of a node that the program has dropped, from the operands of its operation."""
+    return tuple(
+        (behind, operand.tensor.output_nr) if isinstance(behind, GraphNode) else (None, 0)
+        for behind, operand in zip(operation.behind, operation.operands, strict=True)
+    )

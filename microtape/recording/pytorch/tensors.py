@@ -1,0 +1,151 @@
+"""The tensors that the recorder has seen. It does not hold them: a program must need no more memory than without it.
+
+Note [What the recorder of PyTorch holds]
+  A `SeenTensor` stands for a tensor and keeps copies of small values of it, and a `GraphNode` stands for a node of the
+  graph. The tensor's `SeenTensor` is found by a weak reference; a `GraphNode` lies in the `metadata` of its node, and
+  dies with it. So the notes about a graph that the program drops are dropped too. What points backward is strong (a
+  node's note to its operands and to the nodes that computed them), what points forward is weak, so that nothing of it
+  waits for the garbage collector. A tape holds notes, never tensors or nodes.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import torch
+
+from microtape.recording.model.model import Summary, Value
+from microtape.recording.pytorch.values import Values, shape_and_dtype
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""The types of tensors that run no code of the user's when an attribute is read."""
+LEAF = 2**64 - 1
+"""The sequence number of every AccumulateGrad."""
+_KEY = "microtape"
+_UNREAD: Any = (None, None, None, None, 0, 0, 0, (), ())  # what is known of elements that cannot be read
+
+
+class SeenTensor:
+    """A tensor, as far as it is known; an output that the program did not keep has no object."""
+
+    __slots__ = (
+        "__weakref__", "accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
+        "requires_grad", "shape", "values",
+    )  # fmt: skip
+
+    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
+        self.object: weakref.ref[torch.Tensor] | None = None
+        self.shape, self.dtype = shape, dtype
+        self.requires_grad = self.is_leaf = False
+        self.values: dict[int, Value | None] = {}  # version -> value; None: nothing to read, or too much
+        self.latest = 0  # the version when it was last seen
+        self.base: SeenTensor | None = None
+        self.node: weakref.ref[GraphNode] | None = None  # the node that computed it
+        self.output_nr = 0
+        self.border: Any = None  # where its history ended, if it came out of a border
+        self.accumulate: GraphNode | None = None  # of a leaf
+
+    @property
+    def tensor(self) -> torch.Tensor | None:
+        """The tensor itself, as long as the program keeps it."""
+        return self.object() if self.object is not None else None
+
+    def accumulated(self) -> GraphNode:
+        """What stands for the AccumulateGrad of a leaf."""
+        if self.accumulate is None:
+            self.accumulate = GraphNode("AccumulateGrad", LEAF)
+            self.accumulate.outputs[0] = (self, self.latest)
+        return self.accumulate
+
+
+class GraphNode:
+    """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
+
+    __slots__ = ("__weakref__", "inner", "name", "operation", "outputs", "sequence_nr")
+
+    def __init__(self, name: str, sequence_nr: int) -> None:
+        self.name = name
+        self.sequence_nr = sequence_nr
+        self.operation: Any = None
+        self.outputs: dict[int, tuple[SeenTensor, int]] = {}  # output -> (tensor, version): what the program was given
+        self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
+
+
+def graph_node(node: Any) -> GraphNode:
+    """What stands for a node of torch's graph: one object for as long as the node lives."""
+    try:
+        metadata = node.metadata
+    except RuntimeError:  # before torch 2.9, that of a Function whose context is gone
+        return GraphNode(type(node).__name__, node._sequence_nr())
+    known: GraphNode | None = metadata.get(_KEY)
+    if known is None:
+        known = metadata[_KEY] = GraphNode(type(node).__name__, node._sequence_nr())
+    return known
+
+
+class _Reference(weakref.ref[torch.Tensor]):
+    __slots__ = ("key",)
+    key: int
+
+
+class Tensors:
+    """Finds the `SeenTensor` of a tensor, and reads values into it."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self._known: dict[int, SeenTensor] = {}
+
+    def find(self, tensor: torch.Tensor) -> SeenTensor | None:
+        """What is known of a tensor; None if it was not seen."""
+        seen = self._known.get(id(tensor))
+        return seen if seen is not None and seen.object is not None and seen.object() is tensor else None
+
+    def see(self, tensor: torch.Tensor) -> SeenTensor:
+        """What is known of a tensor, which is noted as it is now if it is new."""
+        key = id(tensor)
+        seen = self._known.get(key)
+        if seen is not None and seen.object is not None and seen.object() is tensor:
+            return seen
+        seen = SeenTensor(*shape_and_dtype(tensor))
+        reference = _Reference(tensor, self._forget)
+        reference.key = key
+        seen.object = reference
+        self._known[key] = seen
+        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tensor.is_leaf
+        base = tensor._base
+        if base is not None:
+            seen.base = self.see(base)
+        return seen
+
+    def read(self, tensor: torch.Tensor) -> tuple[SeenTensor, int]:
+        """What is known of a tensor, and its version, of which the value is copied if it is not known."""
+        seen = self.see(tensor)
+        version = seen.latest = version_of(tensor)
+        if version not in seen.values:
+            seen.values[version] = self.values.of(tensor)
+        return seen, version
+
+    def value(self, tensor: torch.Tensor | None) -> Value | None:
+        """The value of a gradient: shape and dtype alone where its elements cannot be read. None for None."""
+        if tensor is None:
+            return None
+        found = self.values.of(tensor)
+        return found if found is not None else Summary(*shape_and_dtype(tensor), *_UNREAD)
+
+    def _forget(self, reference: Any) -> None:
+        seen = self._known.get(reference.key)
+        if seen is not None and seen.object is reference:
+            del self._known[reference.key]
+
+    def alive(self) -> list[SeenTensor]:
+        """All tensors that the program keeps, as far as they were seen."""
+        return list(self._known.values())
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """The tensor's version; 0 where it counts none."""
+    try:
+        return tensor._version
+    except RuntimeError:  # an inference tensor
+        return 0

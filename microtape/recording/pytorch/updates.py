@@ -1,0 +1,95 @@
+"""Writes to leaves between two passes: the steps of an optimiser, or of an update by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from microtape.basics.call_site import CallSite
+from microtape.recording.model.model import UpdateRecord
+from microtape.recording.pytorch.tensors import SeenTensor
+from microtape.recording.pytorch.values import value_of
+from microtape.recording.writing.sources import Sources
+
+_Sample = npt.NDArray[np.float64]
+_MOST = 4096
+
+
+class _Update(NamedTuple):
+    leaf: SeenTensor
+    passes: int
+    norm: float | None
+    change: float | None
+    site: CallSite | None
+
+
+class Updates:
+    """Compares the leaves that passes have reached with what they were; of a large one, 4,096 elements."""
+
+    def __init__(self) -> None:
+        self._before: dict[SeenTensor, tuple[_Sample, float]] = {}
+        self._found: list[_Update] = []
+
+    def next_segment(self, passes: int) -> Updates:
+        """The updates of the next segment, of the same leaves."""
+        following = Updates()
+        following._before = dict(self._before)
+        return following
+
+    def pass_began(self, leaves: Iterable[SeenTensor], passes: int, sites: Mapping[int, CallSite | None]) -> None:
+        """Note the updates since the last look, and look at these leaves. `passes`: how many had begun before."""
+        self._look([*self._before], passes, sites)
+        for leaf in leaves:
+            if leaf not in self._before and (sample := _sample(leaf)) is not None:
+                self._before[leaf] = sample
+
+    def _look(self, leaves: Iterable[SeenTensor], passes: int, sites: Mapping[int, CallSite | None]) -> None:
+        for leaf in leaves:
+            sample = _sample(leaf)
+            if sample is None:
+                del self._before[leaf]
+                continue
+            (old, scale), (new, _) = self._before[leaf], sample
+            self._before[leaf] = sample
+            if old.shape != new.shape or old.tobytes() != new.tobytes():
+                norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
+                self._found.append(_Update(leaf, passes, norm, change, sites.get(_storage(leaf))))
+
+    def records(
+        self, number: Callable[[SeenTensor], int | None], sources: Sources, passes: int
+    ) -> tuple[UpdateRecord, ...]:
+        """The records of the updates of the leaves that have a number."""
+        return tuple(
+            UpdateRecord(tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm,
+                         one.change)
+            for one in self._found
+            if (tensor := number(one.leaf)) is not None
+        )  # fmt: skip
+
+
+def _sample(leaf: SeenTensor) -> tuple[_Sample, float] | None:
+    """Evenly spaced elements of a leaf, and how many elements each of them stands for."""
+    tensor = leaf.tensor
+    if tensor is None:
+        return None
+    flat = tensor.detach().view(-1) if tensor.is_contiguous() else tensor.detach().flatten()
+    step = max(1, flat.numel() // _MOST)
+    value = value_of(flat[::step])
+    if not isinstance(value, np.ndarray):
+        return None
+    return value.astype(np.float64 if value.dtype.kind != "c" else np.complex128), float(step)
+
+
+def _norm(sample: _Sample, scale: float) -> float | None:
+    with np.errstate(all="ignore"):
+        found = float(np.linalg.norm(sample)) * math.sqrt(scale)
+    return found if math.isfinite(found) else None
+
+
+def _storage(leaf: SeenTensor) -> int:
+    tensor = leaf.tensor
+    return int(tensor.untyped_storage()._cdata) if tensor is not None else 0

@@ -13,26 +13,39 @@ _MOST = 20_000  # parameters of one module
 
 
 def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """(name, tensor) pairs from the user's frames, the innermost first. The best name of a tensor comes first."""
-    yield from tensors_in_frames(frame, Held(is_tensor, members))
+    """(name, tensor) pairs: the paths of parameters in modules, then the user's variables, the innermost first.
+
+    A program with one model thinks of `encoder.layers.3.weight`. With several, or where the path has one part only, the
+    variable that holds the model comes first: `generator.fc.weight`, `layer.weight`.
+    """
+    found: dict[int, tuple[str, torch.nn.Module]] = {}
+
+    def members(name: str, value: Any) -> list[tuple[str, Any]] | None:
+        if issubclass(type(value), torch.nn.Module):
+            known = found.get(id(value))
+            if known is None or known[0] == "self":
+                found[id(value)] = name, value
+            return []
+        return [] if issubclass(type(value), _WITHOUT_NAMES) else None
+
+    variables = list(tensors_in_frames(frame, Held(is_tensor, members)))
+    modules = _outermost(list(found.values()))
+    for name, module in modules:
+        for path, tensor in [*module.named_parameters(), *module.named_buffers()][:_MOST]:
+            is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
+            yield path if is_clear else f"{name}.{path}", tensor
+    yield from variables
+
+
+_WITHOUT_NAMES = (torch.optim.Optimizer, torch.utils.data.DataLoader, torch.utils.data.Dataset)
+
+
+def _outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
+    """The modules that are not part of another one of them."""
+    inside = {id(inner) for _, module in modules for inner in module.modules() if inner is not module}
+    return [(name, module) for name, module in modules if id(module) not in inside]
 
 
 def is_tensor(value: Any) -> bool:
     """Like `isinstance`, which would ask a proxy for its `__class__`."""
     return issubclass(type(value), torch.Tensor)
-
-
-def members(name: str, value: Any) -> list[tuple[str, Any]] | None:
-    """The parameters and buffers of a module by their paths, an optimiser's none; None for any other object."""
-    kind = type(value)
-    if issubclass(kind, torch.nn.Module):
-        prefix = "" if issubclass(kind, torch.nn.Module) and not _is_list(kind) else f"{name}."
-        found = [*value.named_parameters(), *value.named_buffers()][:_MOST]
-        return [(f"{prefix}{path}" if not path[:1].isdigit() else f"{name}.{path}", tensor) for path, tensor in found]
-    if issubclass(kind, torch.optim.Optimizer | torch.utils.data.DataLoader):
-        return []
-    return None
-
-
-def _is_list(kind: type) -> bool:
-    return issubclass(kind, torch.nn.ModuleList | torch.nn.ModuleDict | torch.nn.Sequential)

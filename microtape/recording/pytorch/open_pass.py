@@ -281,6 +281,16 @@ def edge_of(output: Any) -> tuple[Any, int]:
     return torch.autograd.graph.get_gradient_edge(output).node, 0
 
 
+def has_graph(output: Any) -> bool:
+    """Whether a pass can begin at an output."""
+    if not isinstance(output, torch.Tensor):
+        return True
+    return output.grad_fn is not None or (output.requires_grad and output.is_leaf and not _is_wrapped(output))
+
+
+_is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor
+
+
 def _needed(graph: Graph, inputs: Sequence[tuple[GraphNode | None, int]]) -> set[GraphNode]:
     """The nodes from which some path leads to an input, and the inputs' own."""
     targets = {key for key, _ in inputs if key is not None}

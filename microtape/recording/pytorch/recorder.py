@@ -28,7 +28,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.modules import ModuleScopes
-from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of
+from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
 from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.saved import VERSIONS
@@ -148,8 +148,8 @@ class TorchRecorder:
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
             request = _request(args, kwargs)
-            if not all(_has_graph(one) for one in request.outputs):
-                return None  # torch will refuse
+            if not all(map(has_graph, (*request.outputs, *request.inputs))):
+                return None  # torch refuses, or one of its function transforms has a graph of its own
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
                 place = self.sources.place(site) if site is not None else None
@@ -173,8 +173,7 @@ class TorchRecorder:
         record = None
         try:
             if error is not None:
-                record = self.error_record(error)
-                record = self._with_places(opened, record)
+                record = self._with_places(opened, self.error_record(error))
                 opened.fail(record)
             else:
                 opened.capture(result)
@@ -202,6 +201,8 @@ class TorchRecorder:
 
     def _with_places(self, opened: OpenPass, record: ErrorRecord) -> ErrorRecord:
         """Add the lines that the engine of microtape names: where a tensor was saved, and where it was overwritten."""
+        if not record.places and opened.place is not None:
+            record = record._replace(places=(("raised", opened.place),))
         key = opened.failing()
         if key is None:
             return record
@@ -280,10 +281,6 @@ def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:
         tuple(given["tensors"]), tuple(given["grad_tensors"]), bool(given["keep_graph"]),
         bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
     )  # fmt: skip
-
-
-def _has_graph(output: Any) -> bool:
-    return not isinstance(output, torch.Tensor) or output.requires_grad
 
 
 def _user_frame(frame: FrameType | None) -> FrameType | None:

@@ -134,9 +134,10 @@ class Tensors:
         return found if found is not None else Summary(*shape_and_dtype(tensor), *_UNREAD)
 
     def _forget(self, reference: Any) -> None:
-        seen = self._known.get(reference.key)
+        key = reference.key
+        seen = self._known.get(key)
         if seen is not None and seen.object is reference:
-            del self._known[reference.key]
+            del self._known[key]
 
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""

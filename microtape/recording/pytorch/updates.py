@@ -12,7 +12,7 @@ import numpy.typing as npt
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import UpdateRecord
 from microtape.recording.pytorch.tensors import SeenTensor
-from microtape.recording.pytorch.values import value_of
+from microtape.recording.pytorch.values import sample_of
 from microtape.recording.writing.sources import Sources
 
 _Sample = npt.NDArray[np.float64]
@@ -76,12 +76,10 @@ def _sample(leaf: SeenTensor) -> tuple[_Sample, float] | None:
     tensor = leaf.tensor
     if tensor is None:
         return None
-    flat = tensor.detach().view(-1) if tensor.is_contiguous() else tensor.detach().flatten()
-    step = max(1, flat.numel() // _MOST)
-    value = value_of(flat[::step])
-    if not isinstance(value, np.ndarray):
+    sample = sample_of(tensor, _MOST)
+    if sample is None or not sample.size:
         return None
-    return value.astype(np.float64 if value.dtype.kind != "c" else np.complex128), float(step)
+    return sample.astype(np.complex128 if sample.dtype.kind == "c" else np.float64), tensor.numel() / sample.size
 
 
 def _norm(sample: _Sample, scale: float) -> float | None:

@@ -144,6 +144,16 @@ def _elements(tensor: Any) -> _Array:
     return np.negative(array) if tensor.is_neg() else array
 
 
+def sample_of(tensor: Any, most: int) -> _Array | None:
+    """A copy of about `most` evenly spaced elements, in the order of the memory; None if they cannot be read."""
+    try:
+        with _WithoutFunctionModes():
+            elements = _elements(tensor).ravel(order="K")
+    except Exception:
+        return None
+    return np.array(elements[:: max(1, elements.size // most)])
+
+
 class _Memory:
     """Memory as numpy takes it over."""
 

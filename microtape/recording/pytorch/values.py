@@ -7,6 +7,7 @@ program's tensor: its memory is read through its address.
 
 from __future__ import annotations
 
+from ctypes import string_at
 from typing import Any
 
 import numpy as np
@@ -123,24 +124,27 @@ def _value(tensor: Any, copied: int) -> Value | None:
         return None
     if not tensor.is_cpu:
         return _of_device(tensor, copied) if tensor.is_cuda else None
-    size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
-    if size > copied:
-        about = summarize(_elements(tensor))
+    dtype = _NUMPY.get(tensor.dtype)
+    if tensor.numel() > copied:
+        about = summarize(_elements(tensor, dtype))
         return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
-    value = np.array(_elements(tensor))
+    if dtype is not None and dtype != np.bool_ and tensor.is_contiguous() and not (tensor.is_conj() or tensor.is_neg()):
+        size, address = tensor.nbytes, _address(tensor, tensor.nbytes)
+        return np.ndarray(tensor.shape, dtype, string_at(address, size) if size else b"")
+    value = np.array(_elements(tensor, dtype))
     value.setflags(write=False)
     return value
 
 
-def _elements(tensor: Any) -> _Array:
+def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
-    dtype = _NUMPY.get(tensor.dtype)
     if dtype is None:
         return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
     if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
         return _memory(tensor, np.dtype(np.uint8)) != 0
     array = _memory(tensor, dtype)
-    array = np.conj(array) if tensor.is_conj() else array
+    if tensor.is_conj():
+        array = array.conj()
     return np.negative(array) if tensor.is_neg() else array
 
 
@@ -152,17 +156,25 @@ class _Memory:
 
 
 def _memory(tensor: Any, dtype: np.dtype[Any]) -> _Array:
-    shape, strides = tuple(tensor.shape), tensor.stride()
+    shape, strides = tuple(tensor.shape), tuple([stride * dtype.itemsize for stride in tensor.stride()])
     if 0 in shape:
         return np.empty(shape, dtype)
-    width = dtype.itemsize
-    last = tensor.storage_offset() + sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
-    address = tensor.data_ptr()
-    if not address or (last + 1) * width > tensor.untyped_storage().nbytes():
-        raise ValueError("a tensor without elements")
-    steps = tuple([stride * width for stride in strides])
-    about = {"data": (address, True), "shape": shape, "strides": steps, "typestr": dtype.str, "version": 3}
+    last = sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
+    address = _address(tensor, last + dtype.itemsize)
+    about = {"data": (address, True), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
     return np.asarray(_Memory(about))
+
+
+def _address(tensor: Any, size: int) -> int:
+    """Where the tensor's first element is. Raises ValueError if not all its bytes, of which there are `size`, exist."""
+    address: int = tensor.data_ptr()
+    if (
+        size
+        and not address
+        or tensor.storage_offset() * tensor.element_size() + size > tensor.untyped_storage().nbytes()
+    ):
+        raise ValueError("a tensor without elements")
+    return address
 
 
 def _widened(raw: _Array, dtype: Any) -> _Array:

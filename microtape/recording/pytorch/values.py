@@ -58,14 +58,24 @@ class Values:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
-        key = _elements_of(tensor)
-        if key is not None and key in self._known:
-            return self._known[key]
-        value = value_of(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
+        try:
+            with _WithoutFunctionModes():
+                if tensor.layout is not torch.strided:
+                    return self._new(tensor)
+                version = 0 if tensor.is_inference() else tensor._version
+                elements = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, version
+                key = *elements, tensor.is_conj(), tensor.is_neg()
+                known = self._known.get(key)
+                if known is None:
+                    known = self._known[key] = self._new(tensor)
+                return known
+        except Exception:  # a fault of ours does not become the program's
+            return None
+
+    def _new(self, tensor: Any) -> Value | None:
+        value = _value(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
-        if key is not None:
-            self._known[key] = value
         return value
 
     def clear(self) -> None:
@@ -107,16 +117,6 @@ def _size(symbol: Any) -> int:
     return hint if type(hint) is int else 0
 
 
-def _elements_of(tensor: Any) -> Any:
-    """What tells apart the elements that two tensors show; None if it is unknown."""
-    try:
-        with _WithoutFunctionModes():
-            version = 0 if tensor.is_inference() else tensor._version
-            return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.is_neg(), version
-    except Exception:
-        return None
-
-
 def _value(tensor: Any, copied: int) -> Value | None:
     if tensor.layout is not torch.strided:
         return _of_sparse(tensor, copied)
@@ -145,7 +145,9 @@ def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     array = _memory(tensor, dtype)
     if tensor.is_conj():
         array = array.conj()
-    return np.negative(array) if tensor.is_neg() else array
+    if tensor.is_neg():
+        array = np.negative(array)
+    return array
 
 
 class _Memory:
@@ -168,11 +170,8 @@ def _memory(tensor: Any, dtype: np.dtype[Any]) -> _Array:
 def _address(tensor: Any, size: int) -> int:
     """Where the tensor's first element is. Raises ValueError if not all its bytes, of which there are `size`, exist."""
     address: int = tensor.data_ptr()
-    if (
-        size
-        and not address
-        or tensor.storage_offset() * tensor.element_size() + size > tensor.untyped_storage().nbytes()
-    ):
+    end = tensor.storage_offset() * tensor.element_size() + size
+    if (size and not address) or end > tensor.untyped_storage().nbytes():
         raise ValueError("a tensor without elements")
     return address
 

@@ -140,9 +140,9 @@ def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
     if dtype is None:
         return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
+    array = _memory(tensor, np.dtype(np.uint8) if dtype == np.bool_ else dtype)
     if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
-        return _memory(tensor, np.dtype(np.uint8)) != 0
-    array = _memory(tensor, dtype)
+        array = np.not_equal(array, 0)
     if tensor.is_conj():
         array = array.conj()
     if tensor.is_neg():

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from microtape.errors import RecordingError
 from microtape.recording.file.json_records import Damaged, Reader, reader
+from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 
@@ -176,7 +177,7 @@ def _array(row: list[Any], packs: list[_Array]) -> _Array:
 def _summary(row: Any) -> Summary:
     made: Summary = _read_summary(row)
     counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
-    if made.dtype not in DTYPES or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
+    if kind_of(made.dtype) == "V" or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
         raise Damaged("a summary that describes no array")
     return made
 

@@ -10,6 +10,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding, FindingKind, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.findings.returns import Returned, is_none
+from microtape.recording.model.dtypes import bits_of, kind_of
 from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import ArgumentRecord, JacobianCheck, Operand, TensorRecord, TensorRef, Value
 
@@ -148,14 +149,14 @@ def _summed(program: Program, one: Returned, argument: ArgumentRecord, record: T
 def _cast(program: Program, one: Returned, argument: ArgumentRecord, record: TensorRecord, dtype: str) -> Finding:
     """Of another dtype: a mistake if digits or fractions were lost before the engine converted it."""
     function, name = _backward(program, one), argument.name
-    came = np.dtype(record.dtype)
-    loses = came.kind not in "fc" or came.itemsize < np.dtype(dtype).itemsize
+    kind = kind_of(record.dtype)
+    loses = kind not in "fc" or bits_of(record.dtype) < bits_of(dtype)
     text = headline(
         f"{function} returns {record.dtype} for {name}, which is {dtype}: {at(one.place)}",
         f"The gradient for {name} is {record.dtype}, not {dtype}: {at(one.place)}",
     )
     lines = [f"The engine has converted the gradient for {name} from {record.dtype} to {dtype}."]
-    if came.kind in "biu":
+    if kind in "biu":
         lines.append(f"{record.dtype} has no fractions: they were lost before.")
     elif loses:
         lines.append(f"{record.dtype} has fewer digits: they were lost before.")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import is_finite
@@ -117,7 +118,7 @@ def _gradients(recording: Recording) -> list[Value | None]:
 
 
 def _of_summary(about: Summary) -> Size | None:
-    if math.prod(about.shape) == 0 or np.dtype(about.dtype).kind not in _FLOATS:
+    if math.prod(about.shape) == 0 or kind_of(about.dtype) not in _FLOATS:
         return None
     if about.nans:
         return Size(math.nan, math.nan)

@@ -12,7 +12,7 @@ class Summary(NamedTuple):
     """What is kept of an array over the budget. Statistics cover the finite elements; None if there are none."""
 
     shape: tuple[int, ...]
-    dtype: str
+    dtype: str  # as numpy or, if numpy lacks it, PyTorch names it
     min: float | None
     max: float | None
     mean: float | None
@@ -20,7 +20,7 @@ class Summary(NamedTuple):
     zeros: int
     nans: int
     infs: int
-    histogram: tuple[int, ...]  # counts in equal bins from min to max
+    histogram: tuple[int, ...]  # counts in equal bins from min to max; estimated for a large array
     thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix of block means; None: no finite element
 
 

@@ -3,50 +3,70 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.thumbnail import Thumbnail, thumbnail
 
+_EXACT = 1 << 16  # elements; a larger array is summed in its own dtype, and its histogram made of a sample
+_BLOCK = 1 << 17  # elements that stay in the processor's cache while they are measured
+_ROW = 1 << 12  # numbers that are added in their own dtype
+_TINY = 1e-30  # squares of float32 below it lose digits
+_CANCELLED = 0.05  # a variance that is a smaller part of the mean square has lost digits
+_REPEATED = 16  # of a dimension that repeats the same elements, a thumbnail is made of so many
 _BINS = 16
-_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS = 8, 16
+_GOLDEN = (math.sqrt(5) - 1) / 2
 
+_Numbers = npt.NDArray[np.floating[Any]]  # float32 or float64
 _Floats = npt.NDArray[np.float64]
 
 
 def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     """Describe an array of any shape and any bool, integer, floating or complex dtype.
 
-    Statistics, histogram and thumbnail cover the finite elements, computed in float64; they are None or empty if there
-    are none. A bool counts as 0 or 1, a complex number by its absolute value: `min` and `max` of a complex array are
-    its smallest and largest magnitudes. `std` is the population standard deviation (divided by n).
+    Statistics, histogram and thumbnail cover the finite elements; they are None or empty if there are none. A bool
+    counts as 0 or 1, a complex number by its absolute value: `min` and `max` of a complex array are its smallest and
+    largest magnitudes. `std` is the population standard deviation (divided by n).
+
+    Of up to 65,536 elements, all is computed in float64. Of more, numbers of at most 32 bits are summed in float32:
+    `mean` and `std` are then off by at most 1e-5 of the root mean square. The counts of the histogram are then
+    estimated from 4,096 elements; their sum is exact, as are the minimum, the maximum and all other counts.
 
     Args:
         array: any shape, also 0-d and empty.
         pictures: also compute the histogram and the thumbnail; otherwise both are empty, which is enough for a line of
             text.
     """
-    numbers, finite = _as_floats(array)
-    kept = numbers.ravel() if finite.all() else numbers[finite]
-    nans = int(np.count_nonzero(np.isnan(array)))
-    low = high = mean = std = None
-    if kept.size:
-        low, high = float(kept.min()), float(kept.max())
-        mean, std = _mean_and_std(kept, max(abs(low), abs(high)))
+    expanded = [one == 0 for one in array.strides]  # along such a dimension, the same elements are repeated
+    once = array[tuple([slice(1) if again else slice(None) for again in expanded])] if any(expanded) else array
+    repeats = array.size // once.size if once.size else 1
+    with np.errstate(all="ignore"):
+        numbers = _as_numbers(once)
+        about = _measured(numbers.ravel("K"))  # in the order of memory
+        histogram: tuple[int, ...] = ()
+        means: Thumbnail = ()
+        if pictures and about.min is not None and about.max is not None:
+            histogram = _histogram(about.finite, about.min, about.max, about.known * repeats)
+        if pictures:
+            shape = [min(side, _REPEATED) if again else side for side, again in zip(array.shape, expanded, strict=True)]
+            shown = np.broadcast_to(numbers, shape) if repeats > 1 else numbers
+            means = thumbnail(shown, finite=about.known == once.size, quick=shown.size > _EXACT)
     return Summary(
         shape=array.shape,
         dtype=str(array.dtype),
-        min=low,
-        max=high,
-        mean=mean,
-        std=std,
-        zeros=int(array.size - np.count_nonzero(array)),
-        nans=nans,
-        infs=int(array.size - kept.size - nans),
-        histogram=_histogram(kept, low, high) if pictures and low is not None and high is not None else (),
-        thumbnail=_thumbnail(numbers, finite) if pictures else (),
+        min=about.min,
+        max=about.max,
+        mean=about.mean,
+        std=about.std,
+        zeros=about.zeros * repeats,
+        nans=about.nans * repeats,
+        infs=(once.size - about.known - about.nans) * repeats,
+        histogram=histogram,
+        thumbnail=means,
     )
 
 
@@ -57,61 +77,117 @@ def is_finite(value: Value | None) -> bool:
     return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
-def _as_floats(array: npt.NDArray[Any]) -> tuple[_Floats, npt.NDArray[np.bool_]]:
-    """The elements as float64, and which are finite. A magnitude beyond float64 becomes the largest float64."""
-    finite = np.isfinite(array)
-    if array.dtype.kind == "c":
-        with np.errstate(over="ignore", invalid="ignore"):
-            magnitude = np.abs(array).astype(np.float64)
-        return np.where(finite & np.isinf(magnitude), np.finfo(np.float64).max, magnitude), finite
-    return array.astype(np.float64), finite
+class _Measured(NamedTuple):
+    """What is known of numbers after one look at them. `finite` are the finite ones, in blocks; `known` is how many."""
+
+    min: float | None
+    max: float | None
+    mean: float | None
+    std: float | None
+    zeros: int
+    nans: int
+    known: int
+    finite: list[_Numbers]
 
 
-def _mean_and_std(numbers: _Floats, largest: float) -> tuple[float, float]:
-    """The mean and standard deviation of finite numbers, without overflow: huge ones are scaled to at most 1 first."""
-    scale = largest if largest > 1e150 else 1.0
-    scaled = numbers / scale if scale != 1.0 else numbers
-    mean = scaled.sum() / scaled.size  # what np.mean and np.std compute, in half of their time for small arrays
-    deviations = scaled - mean
-    return float(mean) * scale, math.sqrt((deviations * deviations).sum() / scaled.size) * scale
+def _as_numbers(array: npt.NDArray[Any]) -> _Numbers:
+    """The elements as float32 or float64, without loss. A magnitude beyond float64 becomes the largest float64."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "c":
+        sizes = np.abs(array.astype(np.complex128, copy=False))
+        sizes = np.where(np.isinf(sizes) & np.isfinite(array), np.finfo(np.float64).max, sizes)
+        return np.where(np.isnan(array), np.nan, sizes)  # also where the real part is infinite, the imaginary one NaN
+    small = size <= (4 if kind == "f" else 2)
+    numbers: _Numbers = array.astype(np.float32 if small else np.float64, copy=False)
+    return numbers
 
 
-def _histogram(numbers: _Floats, low: float, high: float) -> tuple[int, ...]:
-    """Counts in equal bins from `low` to `high`; a single bin if all numbers are the same."""
+def _measured(numbers: _Numbers) -> _Measured:
+    """The statistics of one-dimensional numbers, block by block."""
+    zeros = nans = count = 0
+    low, high, total, squares = math.inf, -math.inf, 0.0, 0.0
+    finite = []
+    quick = numbers.size > _EXACT
+    for start in range(0, numbers.size, _BLOCK):
+        block = numbers[start : start + _BLOCK]
+        least, most = float(block.min()), float(block.max())
+        if not (math.isfinite(least) and math.isfinite(most)):
+            nans += int(np.count_nonzero(np.isnan(block)))
+            block = block[np.isfinite(block)]
+            if not block.size:
+                continue
+            least, most = float(block.min()), float(block.max())
+        low, high, count = min(low, least), max(high, most), count + block.size
+        if least <= 0 <= most:
+            zeros += int(np.count_nonzero(block == 0))
+        finite.append(block)
+        if quick:
+            sums = _sums(block)
+            total, squares = total + sums[0], squares + sums[1]
+    if not count:
+        return _Measured(None, None, None, None, 0, nans, 0, [])
+    mean, square = total / count, squares / count
+    variance = square - mean * mean
     if low == high:
-        return (numbers.size,)
+        mean, std = low, 0.0
+    elif quick and _TINY < square < math.inf and variance > _CANCELLED * square:
+        std = math.sqrt(variance)
+    else:
+        mean, std = _mean_and_std(finite, count, max(abs(low), abs(high)))
+    return _Measured(low, high, mean, std, zeros, nans, count, finite)
+
+
+def _sums(block: _Numbers) -> tuple[float, float]:
+    """The sum of the numbers and of their squares: each row of a few thousand in their dtype, the rows in float64."""
+    even = block.size // _ROW * _ROW
+    rows, rest = block[:even].reshape(-1, _ROW), block[even:].astype(np.float64)
+    total = float((rows @ np.ones(_ROW, block.dtype)).sum(dtype=np.float64)) + float(rest.sum())
+    return total, float(np.vecdot(rows, rows).sum(dtype=np.float64)) + float(rest.dot(rest))
+
+
+def _mean_and_std(blocks: list[_Numbers], count: int, largest: float) -> tuple[float, float]:
+    """The mean and standard deviation in float64; the numbers are scaled if their squares would over- or underflow."""
+    scale = 1.0 if 1e-100 < largest < 1e150 else largest
+    mean = sum([float(_scaled(block, scale).sum()) for block in blocks]) / count
+    squares = 0.0
+    for block in blocks:
+        deviations = _scaled(block, scale) - mean
+        squares += float((deviations * deviations).sum())
+    return mean * scale, math.sqrt(squares / count) * scale
+
+
+def _scaled(block: _Numbers, scale: float) -> _Floats:
+    numbers = block.astype(np.float64, copy=False)
+    return numbers / scale if scale != 1.0 else numbers
+
+
+def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> tuple[int, ...]:
+    """Counts in equal bins from `low` to `high`, `total` in all; a single bin if all numbers are the same."""
+    if low == high:
+        return (total,)
+    count = sum([block.size for block in finite])
+    sample = _sample(finite, count) if count > _EXACT else np.concatenate(finite).astype(np.float64, copy=False)
     scale = max(abs(low), abs(high))  # so that high - low cannot overflow
-    position = (numbers / scale - low / scale) / (high / scale - low / scale)
+    position = (sample / scale - low / scale) / (high / scale - low / scale)
     bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
-    return tuple(np.bincount(bins, minlength=_BINS).tolist())
+    counts = np.bincount(bins, minlength=_BINS)
+    upto = [seen * total // sample.size for seen in [0, *np.cumsum(counts).tolist()]]
+    shares = [after - before for before, after in pairwise(upto)]
+    for end in (0, -1):  # where the smallest and the largest number are, whether they were in the sample or not
+        if not shares[end]:
+            shares[shares.index(max(shares))] -= 1
+            shares[end] = 1
+    return tuple(shares)
 
 
-def _thumbnail(numbers: _Floats, finite: npt.NDArray[np.bool_]) -> tuple[tuple[float | None, ...], ...]:
-    """Block means, to four digits, of the array as a matrix (leading dimensions stacked); None: no finite element."""
-    if not numbers.size:
-        return ()
-    columns = numbers.shape[-1] if numbers.ndim else 1
-    matrix = np.where(finite, numbers, 0.0).reshape(-1, columns)
-    largest = float(np.abs(matrix).max())
-    scale = largest if largest > 1e150 else 1.0  # so that no sum overflows
-    totals = _block_sums(matrix / scale)
-    counts = _block_sums(finite.reshape(-1, columns).astype(np.float64))
-    means = np.divide(totals, counts, out=np.zeros_like(totals), where=counts > 0) * scale
-    return tuple(
-        tuple(_four_digits(mean) if count else None for mean, count in zip(*rows, strict=True))
-        for rows in zip(means.tolist(), counts.tolist(), strict=True)
-    )
-
-
-def _four_digits(number: float) -> float:
-    rounded = float(f"{number:.3e}")
-    return rounded if math.isfinite(rounded) else number  # the largest numbers would round up to infinity
-
-
-def _block_sums(matrix: _Floats) -> _Floats:
-    for axis, most in enumerate((_THUMBNAIL_ROWS, _THUMBNAIL_COLUMNS)):
-        side = matrix.shape[axis]
-        blocks = min(side, most)
-        starts = np.arange(blocks) * side // blocks
-        matrix = np.add.reduceat(matrix, starts, axis=axis)
-    return matrix
+def _sample(blocks: list[_Numbers], count: int) -> _Floats:
+    """A number from each of 4,096 equal parts, at an irregular place in it, so that no period of the array shows."""
+    parts = np.arange(_ROW)
+    places = ((parts + parts * _GOLDEN % 1) / _ROW * count).astype(np.intp)
+    ends = np.cumsum([block.size for block in blocks])
+    cuts = [0, *np.searchsorted(places, ends)]
+    taken = [
+        block[places[first:last] - (end - block.size)]
+        for block, end, first, last in zip(blocks, ends, cuts, cuts[1:], strict=False)
+    ]
+    return np.concatenate(taken).astype(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import PurePath
 
+from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.model import BorderRecord, NodeRecord, Recording, TensorRef
 from microtape.recording.model.source import tree_of
 
@@ -25,7 +26,7 @@ def why_undifferentiable(recording: Recording, node: NodeRecord, output: int) ->
     if output < len(promised) and promised[output].reason:
         return _marked(recording, node.op) if promised[output].reason == _MARK else promised[output].reason
     dtype = recording.tensors[ref.tensor].dtype if ref is not None else "float"
-    return "" if _has_derivatives(dtype) else dtype
+    return "" if kind_of(dtype) in "fc" else dtype
 
 
 def why_border(recording: Recording, border: BorderRecord) -> str:
@@ -35,7 +36,7 @@ def why_border(recording: Recording, border: BorderRecord) -> str:
     if border.op.startswith("arg"):
         return f"an {border.op} has no derivative"
     dtype = recording.tensors[border.outputs[0].tensor].dtype if border.outputs else ""
-    return dtype if dtype and not _has_derivatives(dtype) else f"{border.op} has no derivative"
+    return dtype if dtype and kind_of(dtype) not in "fc" else f"{border.op} has no derivative"
 
 
 def undifferentiable_outputs(recording: Recording, node: NodeRecord) -> list[tuple[int, TensorRef, str]]:
@@ -43,10 +44,6 @@ def undifferentiable_outputs(recording: Recording, node: NodeRecord) -> list[tup
     outputs = enumerate(node.outputs)
     found = [(k, ref, why_undifferentiable(recording, node, k)) for k, ref in outputs if ref is not None]
     return [one for one in found if one[2]]
-
-
-def _has_derivatives(dtype: str) -> bool:
-    return dtype.startswith(("float", "complex", "bfloat"))
 
 
 def _marked(recording: Recording, function: str) -> str:

@@ -7,6 +7,7 @@ program's tensor: its memory is read through its address.
 
 from __future__ import annotations
 
+from ctypes import string_at
 from typing import Any
 
 import numpy as np
@@ -57,14 +58,24 @@ class Values:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
-        key = _elements_of(tensor)
-        if key is not None and key in self._known:
-            return self._known[key]
-        value = value_of(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
+        try:
+            with _WithoutFunctionModes():
+                if tensor.layout is not torch.strided:
+                    return self._new(tensor)
+                version = 0 if tensor.is_inference() else tensor._version
+                elements = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, version
+                key = *elements, tensor.is_conj(), tensor.is_neg()
+                known = self._known.get(key)
+                if known is None:
+                    known = self._known[key] = self._new(tensor)
+                return known
+        except Exception:  # a fault of ours does not become the program's
+            return None
+
+    def _new(self, tensor: Any) -> Value | None:
+        value = _value(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
-        if key is not None:
-            self._known[key] = value
         return value
 
     def clear(self) -> None:
@@ -106,16 +117,6 @@ def _size(symbol: Any) -> int:
     return hint if type(hint) is int else 0
 
 
-def _elements_of(tensor: Any) -> Any:
-    """What tells apart the elements that two tensors show; None if it is unknown."""
-    try:
-        with _WithoutFunctionModes():
-            version = 0 if tensor.is_inference() else tensor._version
-            return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, tensor.is_neg(), version
-    except Exception:
-        return None
-
-
 def _value(tensor: Any, copied: int) -> Value | None:
     if tensor.layout is not torch.strided:
         return _of_sparse(tensor, copied)
@@ -123,32 +124,37 @@ def _value(tensor: Any, copied: int) -> Value | None:
         return None
     if not tensor.is_cpu:
         return _of_device(tensor, copied) if tensor.is_cuda else None
-    size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
-    if size > copied:
-        about = summarize(_elements(tensor))
+    dtype = _NUMPY.get(tensor.dtype)
+    if tensor.numel() > copied:
+        about = summarize(_elements(tensor, dtype))
         return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
-    value = np.array(_elements(tensor))
+    if dtype is not None and dtype != np.bool_ and tensor.is_contiguous() and not (tensor.is_conj() or tensor.is_neg()):
+        size, address = tensor.nbytes, _address(tensor, tensor.nbytes)
+        return np.ndarray(tensor.shape, dtype, string_at(address, size) if size else b"")
+    value = np.array(_elements(tensor, dtype))
     value.setflags(write=False)
     return value
 
 
-def _elements(tensor: Any) -> _Array:
+def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
-    dtype = _NUMPY.get(tensor.dtype)
     if dtype is None:
         return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
+    array = _memory(tensor, np.dtype(np.uint8) if dtype == np.bool_ else dtype)
     if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
-        return np.not_equal(_memory(tensor, np.dtype(np.uint8)), 0)
-    array = _memory(tensor, dtype)
-    array = np.conj(array) if tensor.is_conj() else array
-    return np.negative(array) if tensor.is_neg() else array
+        array = np.not_equal(array, 0)
+    if tensor.is_conj():
+        array = array.conj()
+    if tensor.is_neg():
+        array = np.negative(array)
+    return array
 
 
 def sample_of(tensor: Any, most: int) -> _Array | None:
     """A copy of about `most` evenly spaced elements, in the order of the memory; None if they cannot be read."""
     try:
         with _WithoutFunctionModes():
-            elements = _elements(tensor).ravel(order="K")
+            elements = _elements(tensor, _NUMPY.get(tensor.dtype)).ravel(order="K")
     except Exception:
         return None
     return np.array(elements[:: max(1, elements.size // most)])
@@ -162,17 +168,22 @@ class _Memory:
 
 
 def _memory(tensor: Any, dtype: np.dtype[Any]) -> _Array:
-    shape, strides = tuple(tensor.shape), tensor.stride()
+    shape, strides = tuple(tensor.shape), tuple([stride * dtype.itemsize for stride in tensor.stride()])
     if 0 in shape:
         return np.empty(shape, dtype)
-    width = dtype.itemsize
-    last = tensor.storage_offset() + sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
-    address = tensor.data_ptr()
-    if not address or (last + 1) * width > tensor.untyped_storage().nbytes():
-        raise ValueError("a tensor without elements")
-    steps = tuple([stride * width for stride in strides])
-    about = {"data": (address, True), "shape": shape, "strides": steps, "typestr": dtype.str, "version": 3}
+    last = sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
+    address = _address(tensor, last + dtype.itemsize)
+    about = {"data": (address, True), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
     return np.asarray(_Memory(about))
+
+
+def _address(tensor: Any, size: int) -> int:
+    """Where the tensor's first element is. Raises ValueError if not all its bytes, of which there are `size`, exist."""
+    address: int = tensor.data_ptr()
+    end = tensor.storage_offset() * tensor.element_size() + size
+    if (size and not address) or end > tensor.untyped_storage().nbytes():
+        raise ValueError("a tensor without elements")
+    return address
 
 
 def _widened(raw: _Array, dtype: Any) -> _Array:

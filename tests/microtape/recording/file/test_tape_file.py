@@ -20,6 +20,7 @@ from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import PassTimeline
+from microtape.recording.model.summary import summarize
 from tests.support.random_recordings import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
@@ -200,6 +201,15 @@ def test_summaries_are_not_summarised_again(tmp_path: Path) -> None:
     loaded = load(tmp_path / "run.tape")
     save(loaded, tmp_path / "again.tape")
     assert plain(load(tmp_path / "again.tape")) == plain(loaded)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "complex32", "bool", "uint16"])
+def test_a_summary_of_any_dtype_of_pytorch_is_kept(tmp_path: Path, dtype: str) -> None:
+    recording = small_network()
+    (tensor, *others) = recording.tensors
+    about = summarize(np.linspace(-1, 1, 9))._replace(dtype=dtype)
+    save(dataclasses.replace(recording, tensors=(tensor._replace(values={0: about}), *others)), tmp_path / "run.tape")
+    assert load(tmp_path / "run.tape").tensors[0].values[0] == about
 
 
 def test_other_byte_orders_and_strides_are_only_a_way_of_storing(tmp_path: Path) -> None:

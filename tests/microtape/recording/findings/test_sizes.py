@@ -52,6 +52,13 @@ def test_a_summary_has_about_the_size_of_its_array(array: np.ndarray) -> None:
         np.testing.assert_allclose(told.rms, exact.rms, rtol=1e-6, atol=1e-12)
 
 
+def test_a_summary_in_a_dtype_of_pytorch_has_a_size() -> None:
+    about = summarize(np.array([3.0, -4.0]))
+    sizes = Sizes(record(lambda: None))
+    assert sizes(about._replace(dtype="bfloat16")) == sizes(about)
+    assert sizes(about._replace(dtype="int32")) is None
+
+
 def test_integers_masks_and_empty_arrays_have_no_size() -> None:
     sizes = Sizes(record(lambda: None))
     assert [sizes(np.zeros(3, kind)) for kind in (np.int64, np.bool_)] == [None, None]

@@ -1,0 +1,82 @@
+"""An array as a small matrix: the means of its blocks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+_ROWS, _COLUMNS = 8, 16
+_WIDE = 1 << 12  # rows are added together until they have as many columns, so that narrow matrices take no longer
+
+Thumbnail: TypeAlias = "tuple[tuple[float | None, ...], ...]"
+
+_Numbers = npt.NDArray[np.floating[Any]]
+_Indices = npt.NDArray[np.intp]
+
+
+def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
+    """Block means, to four digits, of the array as a matrix (leading dimensions stacked); None: no finite element.
+
+    Args:
+        numbers: any shape.
+        finite: whether all numbers are finite.
+        quick: add in the dtype of the numbers, unless that overflows; otherwise in float64.
+    """
+    if not numbers.size:
+        return ()
+    matrix = numbers.reshape(-1, numbers.shape[-1] if numbers.ndim else 1)
+    height, width = matrix.shape
+    rows, columns = _starts(height, _ROWS), _starts(width, _COLUMNS)
+    sums = _quick_sums if quick else _sums
+    if finite:
+        counts = np.multiply.outer(np.diff(rows, append=height), np.diff(columns, append=width))
+    else:
+        known = np.isfinite(matrix)
+        matrix = np.where(known, matrix, 0.0)
+        counts = sums(known.astype(np.float32), rows, columns)
+    totals, scale = sums(matrix if quick else matrix.astype(np.float64, copy=False), rows, columns), 1.0
+    if not np.isfinite(totals).all():
+        scale = float(np.abs(matrix).max())
+        totals = _sums(matrix.astype(np.float64, copy=False) / scale, rows, columns)
+    means = np.divide(totals, counts, out=np.zeros(totals.shape), where=counts > 0) * scale
+    return tuple(
+        tuple(_four_digits(mean) if count else None for mean, count in zip(*row, strict=True))
+        for row in zip(means.tolist(), counts.tolist(), strict=True)
+    )
+
+
+def _starts(side: int, most: int) -> _Indices:
+    """The first index of each block along a side."""
+    blocks = min(side, most)
+    return np.arange(blocks) * side // blocks
+
+
+def _sums(matrix: _Numbers, rows: _Indices, columns: _Indices) -> _Numbers:
+    return np.add.reduceat(np.add.reduceat(matrix, rows, axis=0), columns, axis=1)
+
+
+def _quick_sums(matrix: _Numbers, rows: _Indices, columns: _Indices) -> _Numbers:
+    """The sums of the blocks of a large matrix, added as it lies in memory."""
+    if matrix.flags.f_contiguous and not (matrix.flags.c_contiguous and len(matrix) >= matrix.shape[1]):
+        return _quick_sums(matrix.T, columns, rows).T
+    totals = [_column_sums(matrix[start:end]) for start, end in zip(rows, [*rows[1:], len(matrix)], strict=True)]
+    return np.add.reduceat(np.stack(totals), columns, axis=1)
+
+
+def _column_sums(rows: _Numbers) -> _Numbers:
+    height, width = rows.shape
+    together = max(1, _WIDE // width)
+    even = height // together * together
+    sums: _Numbers = rows[:even].reshape(-1, together * width).sum(axis=0)
+    if together > 1:
+        sums = sums.reshape(together, width).sum(axis=0, dtype=np.float64)
+        sums += rows[even:].sum(axis=0, dtype=np.float64)
+    return sums
+
+
+def _four_digits(number: float) -> float:
+    rounded = float(f"{number:.3e}")
+    return rounded if math.isfinite(rounded) else number  # the largest numbers would round up to infinity

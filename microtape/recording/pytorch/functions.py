@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable
+import threading
 from typing import Any
 
 import torch
@@ -21,25 +20,26 @@ class FunctionCalls:
     def __init__(
         self,
         operations: Operations,
-        quiet: Callable[[], contextlib.AbstractContextManager[Any]],
-        is_quiet: Callable[[], bool],
     ) -> None:
-        self._operations, self._quiet, self._is_quiet = operations, quiet, is_quiet
+        self._operations = operations
         self._before: Any = None
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
         original = self._before.__func__
-        operations, quiet, is_quiet = self._operations, self._quiet, self._is_quiet
+        operations, thread = self._operations, threading.get_ident()
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or is_quiet():
+            if torch.compiler.is_compiling() or operations.quiet or threading.get_ident() != thread:
                 return original(cls, *args, **kwargs)
             start = next_sequence_nr()
             before = operations.versions(args, kwargs)
-            with quiet():
+            operations.quiet += 1
+            try:
                 result = original(cls, *args, **kwargs)
+            finally:
+                operations.quiet -= 1
             operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
             return result
 

@@ -10,13 +10,13 @@ import functools
 import sys
 import weakref
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
 
 import torch
 from torch._C import DisableTorchFunctionSubclass
-from torch._C._autograd import _get_sequence_nr as next_sequence_nr
+from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite
@@ -24,60 +24,111 @@ from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.constants import constants_of
 from microtape.recording.pytorch.tensors import PLAIN, GraphNode, SeenTensor, Tensors, graph_node, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
-from microtape.recording.writing.scope import Scope, open_scopes
+from microtape.recording.writing.scope import open_scopes
 
 _TORCH = next(iter(torch.__path__)) + "/"
 _PRUNE = 8192
+_Tensor, _Parameter = PLAIN
+_is_compiling = torch.compiler.is_compiling
+_next_number = _get_sequence_nr
 
 
-class Version(NamedTuple):
-    """A tensor at a version."""
-
-    tensor: SeenTensor
-    number: int
+Version: TypeAlias = "tuple[SeenTensor, int]"
+"""A tensor at a version."""
+Origin: TypeAlias = "GraphNode | Operation | None"
+"""What a tensor came out of: a node, or a border."""
 
 
 class Operation:
     """A call of torch that computed something with a history, or something whose history ends there."""
 
-    __slots__ = (
-        "__weakref__", "before", "behind", "constants", "end", "in_place", "kind", "operands", "outputs", "scope",
-        "site", "start", "word",
-    )  # fmt: skip
+    kind: BorderKind | None = None  # of a border
+    in_place = False
+    outputs = 1  # how many tensors came out
+    word_: str | None = None
 
-    def __init__(self, start: int, end: int, word: str, site: CallSite | None, scope: Scope | None) -> None:
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        function: Any,
+        site: tuple[CodeType, int] | None,
+        operands: Sequence[Version],
+        behind: Sequence[Origin],
+        arguments: Any,
+    ) -> None:
         self.start, self.end = start, end  # the sequence numbers that were given out during the call
-        self.word, self.site, self.scope = word, site, scope
-        self.kind: BorderKind | None = None  # of a border
-        self.operands: Sequence[Version] = ()
-        self.constants: tuple[str, ...] = ()
-        self.behind: Sequence[GraphNode | Operation | None] = ()  # what each operand came out of
-        self.in_place = False
-        self.outputs = 0  # how many tensors came out
+        self.function, self._site = function, site
+        self.operands = operands
+        self.behind = behind  # what each operand came out of; held, so that the way back can be told
+        self.scope = open_scopes.innermost
+        self._arguments = arguments  # those that are no tensors, or their texts
+
+    @property
+    def word(self) -> str:
+        """The name of the function, in short."""
+        return self.word_ or word_of(self.function)
+
+    @property
+    def site(self) -> CallSite | None:
+        """The call outside of torch."""
+        return CallSite(*self._site) if self._site is not None else None
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The texts of the arguments that are no tensors."""
+        found = self._arguments
+        if type(found) is list:
+            found = self._arguments = constants_of(self.function, found, {})
+        return tuple(found)
 
 
 class Operations(TorchFunctionMode):
     """The mode. A fault of ours is noted, and the program's call has its own result or error."""
 
-    def __init__(self, tensors: Tensors, faults: Faults, paused: Callable[[], bool]) -> None:
+    def __init__(self, tensors: Tensors, faults: Faults) -> None:
         super().__init__()
-        self.tensors, self.faults, self.paused = tensors, faults, paused
+        self.tensors, self.faults = tensors, faults
+        self.quiet = 0  # if not 0, nothing is noted
         self.ranges: list[weakref.ref[Operation]] = []
         self._ends: list[int] = []
-        self.taken: dict[int, tuple[Any, Version, str, CallSite | None]] = {}  # numbers taken out of tensors, by id
+        self.taken: dict[int, tuple[Any, Version, str, tuple[CodeType, int] | None]] = {}  # numbers, by id
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
+        self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
+        self._borders = False  # whether any border was crossed
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Run the call, and note it."""
+        if _is_compiling():  # Dynamo must not trace what follows: gradients would become wrong
+            return function(*args, **(kwargs or {}))
+        kind = _KINDS.get(function)
+        if kind is None:
+            kind = _KINDS[function] = _kind_of(function)
+        if kind <= _READS_NODE or self.quiet:
+            if kind == _READS_NODE:
+                self.nodes_were_read = True
+            return function(*args, **kwargs) if kwargs else function(*args)
+        if kind == _CALL and not kwargs and (tensors := _plain_tensors(args)) is not None:
+            start = _next_number()
+            versions = [one._version for one in tensors]
+            result = function(*args)
+            try:
+                if _next_number() == start:
+                    if self._borders or any([one.requires_grad for one in tensors]):
+                        before = list(zip(tensors, versions, strict=True))
+                        self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
+                elif type(result) is _Tensor and [one._version for one in tensors] == versions:
+                    self._note_plain(function, args, tensors, versions, start, result, sys._getframe(1))
+                else:
+                    before = list(zip(tensors, versions, strict=True))
+                    self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
+            except Exception as error:
+                self._fault(error)
+            return result
         kwargs = kwargs or {}
-        if torch.compiler.is_compiling():  # Dynamo must not trace what follows: gradients would become wrong
-            return function(*args, **kwargs)
-        kind = _kind_of(function)
-        if kind == _ATTRIBUTE or self.paused():
-            return function(*args, **kwargs)
-        start = next_sequence_nr()
+        start = _next_number()
         before: Any = None
         try:
             before = self._before(kind, args, kwargs)
@@ -89,6 +140,42 @@ class Operations(TorchFunctionMode):
         except Exception as error:
             self._fault(error)
         return result
+
+    def _note_plain(
+        self, function: Any, args: Sequence[Any], tensors: list[Any], versions: list[int], start: int, result: Any,
+        frame: FrameType,
+    ) -> None:  # fmt: skip
+        """Note the usual call: plain tensors and numbers in, one tensor with a history out, nothing overwritten."""
+        see, values = self.tensors.see, self.tensors.values
+        operands, behind = [], []
+        for tensor, version in zip(tensors, versions, strict=True):
+            seen = see(tensor)
+            if version not in seen.values:
+                seen.values[version] = values.of(tensor)
+            seen.latest = version
+            operands.append((seen, version))
+            behind.append(_origin(seen))
+        end = _next_number()
+        arguments = () if len(tensors) == len(args) else [None if type(one) in PLAIN else one for one in args]
+        operation = Operation(start, end, function, _site_in(frame), operands, behind, arguments)
+        node = graph_node(result.grad_fn)
+        if node.operation is None:
+            node.operation = operation
+        seen = see(result)
+        version = seen.latest = result._version
+        if version not in seen.values:
+            seen.values[version] = values.of(result)
+        seen.node, seen.output_nr = weakref.ref(node), result.output_nr
+        node.outputs[seen.output_nr] = seen, version
+        self._add_range(operation)
+
+    def _add_range(self, operation: Operation) -> None:
+        self.tensors.values.clear()
+        self.ranges.append(weakref.ref(operation))
+        self._ends.append(operation.end)
+        if len(self.ranges) % _PRUNE == 0:
+            kept = [(one, end) for one, end in zip(self.ranges, self._ends, strict=True) if one() is not None]
+            self.ranges, self._ends = [one for one, _ in kept], [end for _, end in kept]
 
     def _fault(self, error: Exception) -> None:
         if was_raised_by_a_signal(error):
@@ -119,7 +206,7 @@ class Operations(TorchFunctionMode):
     ) -> None:
         if before is None:
             return
-        end = next_sequence_nr()
+        end = _next_number()
         wrote = [one for one, version in before if version_of(one) != version]
         if kind == _TAKES:
             self._took(function, before, result, frame)
@@ -151,12 +238,11 @@ class Operations(TorchFunctionMode):
         has_history = any(one.requires_grad for one, _ in before)
         if not recorded and not results:
             return
-        word = _word(function)
-        operation = Operation(start, end, word, site_of(frame), open_scopes.innermost)
+        operands = [self._operand(one, version, wrote) for one, version in before]
+        behind = [_origin(seen) for seen, _ in operands]
+        constants = constants_of(function, args, kwargs)
+        operation = Operation(start, end, function, _site_in(frame), operands, behind, constants)
         operation.in_place = bool(wrote) and any(one is results[0] for one in wrote)
-        operation.operands = operands = [self._operand(one, version, wrote) for one, version in before]
-        operation.constants = constants_of(function, args, kwargs)
-        operation.behind = [_origin(one.tensor) for one in operands]
         operation.outputs = len(results)
         for one in wrote:
             self.written[_storage(one)] = operation.site
@@ -164,23 +250,19 @@ class Operations(TorchFunctionMode):
             for one in recorded:
                 self._computed(one, operation)
         else:
-            if not has_history and not any(one.tensor.border is not None for one in operands):
+            if not has_history and not any(seen.border is not None for seen, _ in operands):
                 for one in wrote:
                     if self.tensors.find(one) is not None:
                         self.tensors.read(one)
                 return
             self._crossed(operation, results, wrote, has_history)
-        self.tensors.values.clear()
         if start != end:
-            self.ranges.append(weakref.ref(operation))
-            self._ends.append(end)
-            if len(self.ranges) % _PRUNE == 0:
-                self._prune()
+            self._add_range(operation)
 
     def _operand(self, tensor: Any, version: int, wrote: Sequence[Any]) -> Version:
         if any(one is tensor for one in wrote):
-            return Version(self.tensors.see(tensor), version)
-        return Version(*self.tensors.read(tensor))
+            return self.tensors.see(tensor), version
+        return self.tensors.read(tensor)
 
     def _computed(self, tensor: Any, operation: Operation) -> None:
         node = graph_node(tensor.grad_fn)
@@ -202,6 +284,7 @@ class Operations(TorchFunctionMode):
             operation.kind = "inference_mode"
         else:
             operation.kind = "not differentiable" if torch.is_grad_enabled() else "no_grad"
+        self._borders = True
         for one in results:
             seen, _ = self.tensors.read(one)
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
@@ -215,11 +298,11 @@ class Operations(TorchFunctionMode):
         for tensor, _ in before[:1]:
             if tensor.requires_grad or self._is_behind(tensor):
                 with DisableTorchFunctionSubclass():
-                    source = Version(*self.tensors.read(tensor))
+                    source = self.tensors.read(tensor)
                 if len(self.taken) > _PRUNE:
                     self.taken.clear()
                 for one in _numbers(result):
-                    self.taken[id(one)] = one, source, _word(function), site_of(frame)
+                    self.taken[id(one)] = one, source, word_of(function), _site_in(frame)
 
     def _entered(self, function: Any, args: Sequence[Any], result: Any, frame: FrameType) -> None:
         """A tensor was made of numbers, some of which may have been taken out of others."""
@@ -228,12 +311,13 @@ class Operations(TorchFunctionMode):
         if not found or not isinstance(result, torch.Tensor):
             return
         _, _, word, site = found[0]
-        nr = next_sequence_nr()
-        operation = Operation(nr, nr, word if len(found) == 1 else "tensor", site, open_scopes.innermost)
-        operation.operands = list(dict.fromkeys([one[1] for one in found]))
-        operation.behind = [_origin(one.tensor) for one in operation.operands]
-        operation.kind = "copied" if any(one.tensor.requires_grad for one in operation.operands) else "constant"
-        operation.outputs = 1
+        number = _next_number()
+        operands = list(dict.fromkeys([one[1] for one in found]))
+        behind = [_origin(seen) for seen, _ in operands]
+        operation = Operation(number, number, function, site, operands, behind, ())
+        operation.word_ = word if len(found) == 1 else "tensor"
+        operation.kind = "copied" if any(seen.requires_grad for seen, _ in operands) else "constant"
+        self._borders = True
         with DisableTorchFunctionSubclass():
             seen, _ = self.tensors.read(result)
         seen.border = operation
@@ -247,10 +331,6 @@ class Operations(TorchFunctionMode):
             return None
         found = self.ranges[position]()
         return found if found is not None and found.start <= sequence_nr < found.end else None
-
-    def _prune(self) -> None:
-        kept = [(one, end) for one, end in zip(self.ranges, self._ends, strict=True) if one() is not None]
-        self.ranges, self._ends = [one for one, _ in kept], [end for _, end in kept]
 
     def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments of a Function and their versions; None if they cannot be told."""
@@ -280,17 +360,29 @@ def is_library(file: str) -> bool:
 
 def site_of(frame: FrameType | None) -> CallSite | None:
     """The innermost call outside of torch, from this frame outwards."""
+    found = _site_in(frame)
+    return CallSite(*found) if found is not None else None
+
+
+_IS_LIBRARY: dict[str, bool] = {}
+
+
+def _site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
     while frame is not None:
         code = frame.f_code
-        if not is_library(code.co_filename):
-            return CallSite(code, frame.f_lasti)
+        file = code.co_filename
+        known = _IS_LIBRARY.get(file)
+        if known is None:
+            known = _IS_LIBRARY[file] = is_library(file)
+        if not known:
+            return code, frame.f_lasti
         frame = frame.f_back
     return None
 
 
 # Kinds of functions
 
-_CALL, _ATTRIBUTE, _WRITES, _TAKES = range(4)
+_ATTRIBUTE, _READS_NODE, _CALL, _WRITES, _TAKES = range(5)
 _TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 _COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
 _QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
@@ -299,12 +391,16 @@ _QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "_
           "__deepcopy__", "is_same_size", "get_device", "nelement", "ndimension", "storage_offset"}  # fmt: skip
 
 
-@functools.cache
+_KINDS: dict[Any, int] = {}
+
+
 def _kind_of(function: Any) -> int:
     name = getattr(function, "__name__", "")
     owner = getattr(function, "__self__", None)
     if name in ("__get__", "__set__", "__delete__"):
         attribute = getattr(owner, "__name__", "")
+        if name == "__get__" and attribute == "grad_fn":
+            return _READS_NODE
         if name == "__get__":
             return _CALL if attribute in _COMPUTED_ATTRIBUTES else _ATTRIBUTE
         return _ATTRIBUTE
@@ -324,7 +420,7 @@ _IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "i
 
 
 @functools.cache
-def _word(function: Any) -> str:
+def word_of(function: Any) -> str:
     """A short word for a function of torch: `mul`, `cross_entropy`, `data`."""
     name = getattr(function, "__name__", "") or type(function).__name__
     if name == "__get__":
@@ -335,6 +431,23 @@ def _word(function: Any) -> str:
 
 
 _REFLECTED = {"radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rdiv"}
+
+
+_SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}
+
+
+def _plain_tensors(args: Sequence[Any]) -> list[Any] | None:
+    """The tensors among arguments that are plain tensors, numbers and the like; None if there are others."""
+    found = []
+    for one in args:
+        kind = type(one)
+        if kind is _Tensor or kind is _Parameter:
+            if one.is_inference():
+                return None
+            found.append(one)
+        elif kind not in _SIMPLE:
+            return None
+    return found
 
 
 def _tensors(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
@@ -365,9 +478,9 @@ def _origin(seen: SeenTensor) -> GraphNode | Operation | None:
     if seen.border is not None:
         border: Operation = seen.border
         return border
-    if seen.is_leaf and seen.requires_grad:
-        return seen.accumulated()
-    return seen.node() if seen.node is not None else None
+    if seen.node is not None:
+        return seen.node()
+    return seen.accumulated() if seen.is_leaf and seen.requires_grad else None
 
 
 def _storage(tensor: Any) -> int:

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -78,24 +78,20 @@ class TorchRecorder:
         self.thread = stack_ident()
         self.values = Values(Budget())
         self.tensors = Tensors(self.values)
-        self._quiet = 0
         self._stopped = False
-        self.operations = Operations(self.tensors, self.faults, self._is_quiet)
+        self.operations = Operations(self.tensors, self.faults)
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
 
-    def _is_quiet(self) -> bool:
-        return bool(self.open) or self._quiet > 0 or stack_ident() != self.thread
-
     @contextlib.contextmanager
-    def quiet(self) -> Any:
+    def quiet(self) -> Iterator[None]:
         """Do not note the operations inside."""
-        self._quiet += 1
+        self.operations.quiet += 1
         try:
             yield
         finally:
-            self._quiet -= 1
+            self.operations.quiet -= 1
 
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
@@ -108,7 +104,7 @@ class TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes())
-            stack.enter_context(FunctionCalls(self.operations, self.quiet, self._is_quiet))
+            stack.enter_context(FunctionCalls(self.operations))
             stack.enter_context(self.operations)
             self._inside = stack.pop_all()
         seldom.begin()
@@ -123,7 +119,7 @@ class TorchRecorder:
     def stop(self) -> None:
         """Record nothing any more. Other modes of the program may lie above ours, so it stays where it is."""
         self._stopped = True
-        self._quiet += 1
+        self.operations.quiet += 1
 
     # A pass
 
@@ -135,6 +131,7 @@ class TorchRecorder:
         if opened is None:
             return run(*args, **kwargs)
         self.open.append(opened)
+        self.operations.quiet += 1
         result, error = None, None
         try:
             result = run(*args, **kwargs)
@@ -181,6 +178,7 @@ class TorchRecorder:
         except Exception as fault:
             self._faulted(fault)
         opened.stop_listening()
+        self.operations.quiet -= 1
         self.open.remove(opened)
         with self.faults.noting(f"pass {opened.index + 1}"):
             finished = opened.finish(record)

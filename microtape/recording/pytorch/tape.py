@@ -237,7 +237,7 @@ class Tape:
                 self._entry(seen.base)
         return entry
 
-    def ref(self, version: Version | tuple[SeenTensor, int]) -> TensorRef:
+    def ref(self, version: Version) -> TensorRef:
         """A tensor at a version."""
         return TensorRef(self._entry(version[0]).number, version[1])
 
@@ -298,7 +298,7 @@ class Tape:
             if seen is None or (seen not in self._numbers and not is_leaf and seen.border is None and not seen.node):
                 continue
             if seen.border is not None:
-                self._note_border(seen.border, Version(seen, seen.latest))
+                self._note_border(seen.border, (seen, seen.latest))
                 self._adopt_lost(seen.border)
             elif seen not in self._numbers and seen.node is not None and (node := seen.node()) is not None:
                 self._adopt_lost(node)
@@ -348,6 +348,6 @@ class Tape:
 def _edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
     """The edges of a node that the program has dropped, from the operands of its operation."""
     return tuple(
-        (behind, operand.tensor.output_nr) if isinstance(behind, GraphNode) else (None, 0)
+        (behind, operand[0].output_nr) if isinstance(behind, GraphNode) else (None, 0)
         for behind, operand in zip(operation.behind, operation.operands, strict=True)
     )

@@ -22,6 +22,8 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 """The types of tensors that run no code of the user's when an attribute is read."""
 LEAF = 2**64 - 1
 """The sequence number of every AccumulateGrad."""
+DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
+"""The names of torch's dtypes."""
 _KEY = "microtape"
 _UNREAD: Any = (None, None, None, None, 0, 0, 0, (), ())  # what is known of elements that cannot be read
 
@@ -29,22 +31,19 @@ _UNREAD: Any = (None, None, None, None, 0, 0, 0, (), ())  # what is known of ele
 class SeenTensor:
     """A tensor, as far as it is known; an output that the program did not keep has no object."""
 
-    __slots__ = (
-        "__weakref__", "accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
-        "requires_grad", "shape", "values",
-    )  # fmt: skip
+    object: weakref.ref[torch.Tensor] | None = None  # defaults of the class: most are made for every operation
+    requires_grad = False
+    is_leaf = False
+    latest = 0  # the version when it was last seen
+    base: SeenTensor | None = None
+    node: weakref.ref[GraphNode] | None = None  # the node that computed it
+    output_nr = 0
+    border: Any = None  # where its history ended, if it came out of a border
+    accumulate: GraphNode | None = None  # of a leaf
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
-        self.object: weakref.ref[torch.Tensor] | None = None
         self.shape, self.dtype = shape, dtype
-        self.requires_grad = self.is_leaf = False
         self.values: dict[int, Value | None] = {}  # version -> value; None: nothing to read, or too much
-        self.latest = 0  # the version when it was last seen
-        self.base: SeenTensor | None = None
-        self.node: weakref.ref[GraphNode] | None = None  # the node that computed it
-        self.output_nr = 0
-        self.border: Any = None  # where its history ended, if it came out of a border
-        self.accumulate: GraphNode | None = None  # of a leaf
 
     @property
     def tensor(self) -> torch.Tensor | None:
@@ -62,12 +61,11 @@ class SeenTensor:
 class GraphNode:
     """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
 
-    __slots__ = ("__weakref__", "inner", "name", "operation", "outputs", "sequence_nr")
+    operation: Any = None
 
     def __init__(self, name: str, sequence_nr: int) -> None:
         self.name = name
         self.sequence_nr = sequence_nr
-        self.operation: Any = None
         self.outputs: dict[int, tuple[SeenTensor, int]] = {}  # output -> (tensor, version): what the program was given
         self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
 
@@ -107,7 +105,9 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object is not None and seen.object() is tensor:
             return seen
-        seen = SeenTensor(*shape_and_dtype(tensor))
+        dtype = DTYPES.get(tensor.dtype)
+        plain = type(tensor) in PLAIN and dtype is not None
+        seen = SeenTensor(tuple(tensor.shape), dtype) if plain and dtype else SeenTensor(*shape_and_dtype(tensor))
         reference = _Reference(tensor, self._forget)
         reference.key = key
         seen.object = reference

@@ -30,6 +30,11 @@ _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
+_count_of_function_modes = _torch._C._len_torch_function_stack
+_keys_of = _torch._C._dispatch_keys
+_ORDINARY = {_keys_of(one).raw_repr() for one in (torch.zeros(1), torch.zeros(1, requires_grad=True))}
+"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped in any way."""
+
 _NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
 
 
@@ -58,6 +63,8 @@ class Values:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
+        if _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+            return value
         try:
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
@@ -81,6 +88,19 @@ class Values:
     def clear(self) -> None:
         """Forget the values: the next step's tensors may be at the same addresses."""
         self._known.clear()
+
+
+def _small(tensor: Any) -> Value | None:
+    """A copy of few elements that lie side by side in the memory of the processor, with as few calls as possible."""
+    if _keys_of(tensor).raw_repr() not in _ORDINARY or not tensor.is_contiguous():
+        return None
+    size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
+    if not 0 < size <= ALWAYS_COPIED or dtype is None or dtype == np.bool_:
+        return None
+    address, length = tensor.data_ptr(), size * dtype.itemsize
+    if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
+        return None
+    return np.ndarray(tensor.shape, dtype, string_at(address, length))
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:

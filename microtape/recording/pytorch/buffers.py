@@ -17,12 +17,13 @@ Position = tuple[int, int]  # a step, and one of its deliveries
 _NATIVE = {torch.float32: np.float32, torch.float64: np.float64}
 
 
-class _Sum:
-    __slots__ = ("count", "open", "tensor", "value")
+class Sum:
+    """What has arrived in a buffer."""
 
-    def __init__(self) -> None:
-        self.count = 0  # gradients that have arrived, without undefined ones
-        self.value: Value | None = None
+    __slots__ = ("open", "tensor", "value")
+
+    def __init__(self, value: Value | None) -> None:
+        self.value = value
         self.tensor: torch.Tensor | None = None  # the sum itself, where only torch can add
         self.open: Position | None = None  # the delivery whose sum is known only when it arrives
 
@@ -36,27 +37,30 @@ class Buffers:
 
     def __init__(self, expected: Mapping[Buffer, int], value: Callable[[Any], Value | None]) -> None:
         self._expected, self._value = expected, value
-        self._sums: dict[Buffer, _Sum] = {}
+        self._sums: dict[Buffer, Sum] = {}
 
     def sum_in(self, buffer: Buffer) -> Value | None:
         """The sum so far; None if nothing has arrived, or if it is not known."""
         found = self._sums.get(buffer)
         return found.value if found is not None else None
 
-    def add(self, buffer: Buffer, gradient: Any, term: Value | None, position: Position | None = None) -> Value | None:
-        """Add a gradient, whose value is `term`; returns the sum."""
-        found = self._sums.setdefault(buffer, _Sum())
+    def add(
+        self, buffer: Buffer, gradient: Any, term: Value | None, position: Position | None = None
+    ) -> tuple[Value | None, Value | None]:
+        """Add a gradient, whose value is `term`; returns the sum before and after."""
+        found = self._sums.get(buffer)
+        if found is None:
+            if gradient is not None:
+                found = self._sums[buffer] = Sum(term)
+                if self._expected[buffer] > 2 and not _adds_in_numpy(gradient, term):
+                    found.tensor = _copy_of(gradient)
+            return None, term
+        before = found.value
         if gradient is None:
-            return found.value
-        found.count += 1
-        expected = self._expected.get(buffer, 1)
-        if found.count == 1:
-            found.value = term
-            if expected > 2 and not _adds_in_numpy(gradient, term):
-                found.tensor = _copy_of(gradient)
-        elif _adds_in_numpy(gradient, term) and isinstance(found.value, np.ndarray):
+            return before, before
+        if isinstance(before, np.ndarray) and _adds_in_numpy(gradient, term):
             with np.errstate(all="ignore"):
-                total = np.asarray(np.add(found.value, term))  # type: ignore[arg-type]
+                total = np.asarray(np.add(before, term))  # type: ignore[arg-type]
             total.setflags(write=False)
             found.value = total
         elif found.tensor is not None:
@@ -64,17 +68,11 @@ class Buffers:
             found.value = self._value(found.tensor)
         else:
             found.value, found.open = None, position
-        return found.value
+        return before, found.value
 
-    def take(self, buffer: Buffer, *, changed: bool) -> Value | None:
-        """What arrives at a node, if that is the sum: hooks may have `changed` it."""
-        found = self._sums.get(buffer)
-        return found.value if found is not None and not changed else None
-
-    def open_sum(self, buffer: Buffer) -> Position | None:
-        """The delivery whose sum is known only now that the node has run. The buffer is empty afterwards."""
-        found = self._sums.pop(buffer, None)
-        return found.open if found is not None else None
+    def pop(self, buffer: Buffer) -> Sum | None:
+        """Take what has arrived in a buffer."""
+        return self._sums.pop(buffer, None)
 
     def clear(self) -> None:
         """Forget all sums."""

@@ -22,42 +22,52 @@ class UserHooks:
         self._calls: dict[GraphNode, list[HookCall]] = {}
         self._changed: set[GraphNode] = set()
 
-    def watch(self, key: GraphNode, node: Any, handle: Any) -> tuple[str, ...]:
-        """Watch the hooks of a node and of its outputs; `handle` is of our own. Returns the names of the node's."""
-        self.watch_tensors(key, node)
-        names = []
-        pre = node.register_prehook(_nothing)
+    def watch_node(self, key: GraphNode, node: Any, handle: Any, *, probe: bool) -> tuple[str, ...]:
+        """Watch the hooks of a node; `handle` is of our own. Returns their names.
+
+        Only a handle tells which hooks there are; `probe` says whether to make one for those that run before the node.
+        """
+        names = self._watch_all(key, handle, "node post")
+        if not probe:
+            return names
+        handle = node.register_prehook(_nothing)
         try:
-            for kind, ours in (("node pre", pre), ("node post", handle)):
-                hooks = ours.hooks_dict_ref()
-                if hooks is None or len(hooks) == 1:
-                    continue
-                for number, hook in list(hooks.items()):
-                    if number != ours.id:
-                        names.append(hook_name(hook))
-                        self._replace(hooks, number, hook, key, kind)
-                        if kind == "node pre":
-                            self._changed.add(key)
+            return (*self._watch_all(key, handle, "node pre"), *names)
         finally:
-            pre.remove()
+            handle.remove()
+
+    def _watch_all(self, key: GraphNode, handle: Any, kind: str) -> tuple[str, ...]:
+        hooks = handle.hooks_dict_ref()
+        if hooks is None or len(hooks) == 1:
+            return ()
+        names = []
+        for number, hook in list(hooks.items()):
+            if number != handle.id:
+                names.append(hook_name(hook))
+                self._replace(hooks, number, hook, key, kind)
+                if kind == "node pre":
+                    self._changed.add(key)
         return tuple(names)
 
-    def watch_tensors(self, key: GraphNode, node: Any) -> None:
+    def watch_tensors(self, key: GraphNode, leaf: torch.Tensor | None) -> None:
         """Watch the hooks of the tensors that a node computed, or of the leaf whose gradient it accumulates."""
-        leaf = getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
-        found = [leaf] if leaf is not None else [seen.tensor for seen, _ in key.outputs.values()]
-        for tensor in found:
-            if tensor is None:
-                continue
-            for kind, attribute in (
-                ("tensor", "_backward_hooks"),
-                ("post accumulate", "_post_accumulate_grad_hooks"),
-            ):
-                hooks = getattr(tensor, attribute, None)
-                for number, hook in list(hooks.items()) if hooks else ():
-                    self._replace(hooks, number, hook, key, kind)
-                    if kind == "tensor":
-                        self._changed.add(key)
+        if leaf is not None:
+            self._watch_tensor(key, leaf)
+            after = getattr(leaf, "_post_accumulate_grad_hooks", None)
+            for number, hook in list(after.items()) if after else ():
+                self._replace(after, number, hook, key, "post accumulate")
+            return
+        for seen, _ in key.outputs.values():
+            tensor = seen.object() if seen.object is not None else None
+            if tensor is not None:
+                self._watch_tensor(key, tensor)
+
+    def _watch_tensor(self, key: GraphNode, tensor: torch.Tensor) -> None:
+        hooks: Any = tensor._backward_hooks
+        if hooks:
+            for number, hook in list(hooks.items()):
+                self._replace(hooks, number, hook, key, "tensor")
+            self._changed.add(key)
 
     def _replace(self, hooks: Any, number: Any, hook: Any, key: GraphNode, kind: str) -> None:
         if isinstance(hook, _Watched):
@@ -82,9 +92,9 @@ class UserHooks:
         """Whether hooks may have changed what arrives at the node."""
         return key in self._changed
 
-    def calls_of(self, key: GraphNode) -> list[HookCall]:
+    def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
         """The calls of hooks during the node's step."""
-        return self._calls.pop(key, [])
+        return tuple(self._calls.pop(key, ())) if self._calls else ()
 
     def restore(self) -> None:
         """Put the program's hooks back."""

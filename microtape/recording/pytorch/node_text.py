@@ -23,28 +23,43 @@ class About(NamedTuple):
     op: str
     kind: NodeKind
     formula: str
-    saved: tuple[tuple[str, str], ...]  # (attribute, the name in the formula) of what may be a saved tensor
+    saved: tuple[tuple[str, str, str], ...]  # (attribute, its raw one, the name in the formula) of saved tensors
 
 
-@functools.cache
-def about(kind: Any, name: str) -> About:
-    """What nodes of this type and name have in common."""
-    short = name.rpartition("::")[2]
-    formula, operands = _formulas().get(short, ("", {}))
-    if short == "AccumulateGrad":
-        return About(short, "accumulate", "accumulate", "", ())
+_ABOUT: dict[type, About] = {}  # by hand, because `functools.cache` takes three times as long
+
+
+def about(kind: type) -> About:
+    """What nodes of this type have in common."""
+    known = _ABOUT.get(kind)
+    if known is None:
+        known = _ABOUT[kind] = _about(kind)
+    return known
+
+
+def _about(kind: type) -> About:
+    name = kind.__name__
     if issubclass(kind, torch.autograd.function.BackwardCFunction):
-        return About(short, short.removesuffix("Backward"), "function", "", ())
+        saved_tensors = (("saved_tensors", "_raw_saved_tensors", "saved_tensors"),)
+        return About(name, name.removesuffix("Backward"), "function", "", saved_tensors)
+    names = _formulas().get(name, ("", {}))[1]
     saved = [
-        (attribute, operands.get(attribute.removeprefix("_saved_"), attribute.removeprefix("_saved_")))
+        (attribute, f"_raw{attribute}", names.get(attribute.removeprefix("_saved_"), attribute.removeprefix("_saved_")))
         for attribute in dir(kind)
         if attribute.startswith("_saved_") and hasattr(kind, f"_raw{attribute}")
     ]
-    saved.sort(key=lambda one: one[1])
-    if short == "CopySlices":
-        return About(short, "write into view", "copy_slices", "", tuple(saved))
-    node_kind: NodeKind = "error" if short in ("Error", "NotImplemented", "DelayedError") else "operation"
-    return About(short, _CAPITAL.sub("_", _NUMBER.sub("", short)).lower(), node_kind, formula, tuple(saved))
+    return about_dropped(name)._replace(saved=tuple(sorted(saved, key=lambda one: one[2])))
+
+
+@functools.cache
+def about_dropped(name: str) -> About:
+    """What is known of a node by its name alone."""
+    if name == "AccumulateGrad":
+        return About(name, "accumulate", "accumulate", "x.grad += g", ())
+    if name == "CopySlices":
+        return About(name, "write into view", "copy_slices", "", ())
+    kind: NodeKind = "error" if name in ("Error", "NotImplemented", "DelayedError") else "operation"
+    return About(name, _CAPITAL.sub("_", _NUMBER.sub("", name)).lower(), kind, _formulas().get(name, ("", {}))[0], ())
 
 
 @functools.cache

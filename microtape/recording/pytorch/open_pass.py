@@ -27,10 +27,11 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.hooks import UserHooks
-from microtape.recording.pytorch.tape import Graph, Tape
+from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
 from microtape.recording.pytorch.tensors import LEAF, GraphNode
 
 Fault = Callable[[Exception], None]
+_is_compiling = torch.compiler.is_compiling
 
 
 class Request(NamedTuple):
@@ -42,6 +43,20 @@ class Request(NamedTuple):
     create_graph: bool
     inputs: Sequence[Any]
     accumulate: bool
+    nodes_were_read: bool  # whether the program has looked at nodes
+
+
+class _Running:
+    """What is needed of a node when it has run."""
+
+    __slots__ = ("edges", "entry", "grad_before", "is_changed", "key", "leaf", "number")
+
+    def __init__(self, key: GraphNode, number: int, entry: NodeEntry) -> None:
+        self.key, self.number, self.entry = key, number, entry
+        self.edges: list[tuple[int, GraphNode, int, int]] = []  # (output, receiver, its number, which input)
+        self.leaf: torch.Tensor | None = None
+        self.grad_before: Value | None = None
+        self.is_changed = False  # by hooks, before the node runs
 
 
 class OpenPass:
@@ -63,7 +78,7 @@ class OpenPass:
         needed = _needed(graph, self.inputs) if request.inputs else set(graph.nodes)
         self.edges = {key: edges for key, edges in graph.edges.items() if key in needed}
         left: dict[GraphNode, int] = dict.fromkeys([key for key, _ in self.root_keys if key in needed], 0)
-        expected: dict[tuple[GraphNode, int], int] = {}
+        expected: dict[tuple[GraphNode, int], int] = {}  # how many gradients a buffer gets
         for edges in self.edges.values():
             for to, nr in edges:
                 if to is not None and to in needed:
@@ -111,12 +126,26 @@ class OpenPass:
         for key in self.left:
             node = graph.nodes[key]
             if self._is_only_captured(key):
-                self._hooks.watch_tensors(key, node)
+                self._hooks.watch_tensors(key, self.leaves.get(key))
                 continue
-            entry = self.tape.nodes[self.tape.ids[key]]
-            handle = node.register_hook(functools.partial(self._ran, key))
+            number = self.tape.ids[key]
+            running = _Running(key, number, self.tape.nodes[number])
+            for output, (to, input_nr) in enumerate(self.edges[key]):
+                if to is not None and to in self.left:
+                    running.edges.append((output, to, self.tape.ids[to], input_nr))
+            handle = node.register_hook(functools.partial(self._ran, running))
             self._handles.append(handle)
-            entry.hooks = self._hooks.watch(key, node, handle)
+            leaf = self.leaves.get(key)
+            if leaf is not None:
+                running.grad_before = self.grads.get(self._leaf_number(key))
+                running.leaf = leaf
+            self._hooks.watch_tensors(key, leaf)
+            running.entry.hooks = self._hooks.watch_node(key, node, handle, probe=self._may_have_prehooks(key))
+            running.is_changed = self._hooks.changes(key)
+
+    def _may_have_prehooks(self, key: GraphNode) -> bool:
+        """Whether the program may have put hooks on a node: then it has looked at nodes, or we came later."""
+        return self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
 
     def _is_only_captured(self, key: GraphNode) -> bool:
         """Whether `grad()` asks for what arrives at the node, and for nothing behind it: then it does not run."""
@@ -133,74 +162,81 @@ class OpenPass:
         self.leaves = {}
         self.buffers.clear()
 
-    def _ran(self, key: GraphNode, grad_inputs: Any, grad_outputs: Any) -> None:
+    def _ran(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
         """The node has run. Runs inside of torch's engine: no exception of ours may leave."""
         try:
-            if self.cut is None and not torch.compiler.is_compiling():
-                with torch._C.DisableTorchFunctionSubclass():
-                    self._end(key, grad_inputs, grad_outputs, None)
+            if self.cut is None and not _is_compiling():
+                self._end(running, grad_inputs, grad_outputs)
         except Exception as error:
             self._fault(error)
 
-    def _end(self, key: GraphNode, grad_inputs: Any, grad_outputs: Any, error: ErrorRecord | None) -> None:
-        number = self.tape.ids[key]
-        entry = self.tape.nodes[number]
-        arrived = []
+    def _end(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
+        key, value = running.key, self._value
+        arrived: list[Value | None] = []
         for i, gradient in enumerate(grad_outputs):
-            known = self.buffers.take((key, i), changed=self._hooks.changes(key))
-            arrived.append(known if known is not None and gradient is not None else self._value(gradient))
-            self._fill_in(key, i, arrived[-1])
-        sent = [self._value(one) for one in grad_inputs] if key.sequence_nr != LEAF else []
-        deliveries = [] if error is not None else self._deliver(key, grad_inputs, sent)
-        leaf = self.leaves.get(key)
-        grad_before = self.grads.get(self._leaf_number(key)) if leaf is not None else None
+            found = self.buffers.pop((key, i))
+            if gradient is None:
+                arrived.append(None)
+            elif found is None or running.is_changed or found.value is None:
+                arrived.append(value(gradient))
+                if found is not None and found.open is not None and not running.is_changed:
+                    self._fill_in(found.open, arrived[-1])
+            else:
+                arrived.append(found.value)
+        leaf = running.leaf
+        sent: list[Value | None] = []
+        deliveries: list[Delivery] = []
+        if leaf is None:
+            last, known = None, None
+            for gradient in grad_inputs:
+                if gradient is None:
+                    known = None
+                elif grad_outputs and gradient is grad_outputs[0]:
+                    known = arrived[0]
+                elif gradient is not last:
+                    known = value(gradient)
+                last = gradient
+                sent.append(known)
+            for output, to, number, input_nr in running.edges:
+                deliveries.append(self._deliver(output, to, number, input_nr, grad_inputs[output], sent[output],
+                                                len(deliveries)))  # fmt: skip
         now = next_sequence_nr()
         if now != self.made_until:
-            self.tape.made.append((self.made_until, now, self.index, number))
+            self.tape.made.append((self.made_until, now, self.index, running.number))
             self.made_until = now
+        grad_after = value(leaf.grad) if leaf is not None else None
         self.steps.append(
             BackwardStep(
-                index=len(self.steps),
-                node=number,
-                grad_outputs=tuple(arrived),
-                saved=tuple([self._use(one) for one in entry.saved]),
-                grad_inputs=tuple(sent),
-                deliveries=tuple(deliveries),
-                grad_before=grad_before,
-                grad_after=self._value(leaf.grad) if leaf is not None and error is None else None,
-                freed=not self.request.keep_graph and bool(entry.saved) and error is None,
-                hooks=tuple(self._hooks.calls_of(key)),
-                made=(),
-                error=error,
+                len(self.steps), running.number, tuple(arrived), self._uses(running.entry), tuple(sent),
+                tuple(deliveries), running.grad_before, grad_after,
+                not self.request.keep_graph and bool(running.entry.saved),
+                self._hooks.calls_of(key), (), None,
             )
-        )
+        )  # fmt: skip
         self.done.add(key)
         self._end_step()
 
-    def _use(self, saved: Any) -> SavedUse:
-        ref = self.tape.ref((saved.tensor, saved.version))
-        return SavedUse(saved.name, ref, saved.tensor.values.get(saved.version), saved.now)
+    def _uses(self, entry: NodeEntry) -> tuple[SavedUse, ...]:
+        if not entry.saved:
+            return ()
+        tape = self.tape
+        return tuple(
+            [SavedUse(name, tape.ref((seen, version)), seen.values.get(version), now)
+             for name, seen, version, now in entry.saved]
+        )  # fmt: skip
 
-    def _deliver(self, key: GraphNode, grad_inputs: Any, sent: Sequence[Value | None]) -> list[Delivery]:
-        found: list[Delivery] = []
-        for output, ((to, input_nr), gradient, term) in enumerate(
-            zip(self.edges[key], grad_inputs, sent, strict=False)
-        ):
-            if to is None or to not in self.left:
-                continue
-            before = self.buffers.sum_in((to, input_nr))
-            total = self.buffers.add((to, input_nr), gradient, term, (len(self.steps), len(found)))
-            self.left[to] -= 1
-            if self.left[to] == 0:
-                self.ready_now.append(to)
-            found.append(Delivery(output, self.tape.ids[to], input_nr, term, before, total, self.left[to]))
-        return found
+    def _deliver(
+        self, output: int, to: GraphNode, number: int, input_nr: int, gradient: Any, term: Value | None, position: int
+    ) -> Delivery:
+        """A gradient travels along an edge."""
+        left = self.left[to] = self.left[to] - 1
+        if left == 0:
+            self.ready_now.append(to)
+        before, total = self.buffers.add((to, input_nr), gradient, term, (len(self.steps), position))
+        return Delivery(output, number, input_nr, term, before, total, left)
 
-    def _fill_in(self, key: GraphNode, input_nr: int, arrived: Value | None) -> None:
+    def _fill_in(self, where: tuple[int, int], arrived: Value | None) -> None:
         """A sum that was too large to be added up again is known when it arrives."""
-        where = self.buffers.open_sum((key, input_nr))
-        if where is None or self._hooks.changes(key):
-            return
         step, position = where
         deliveries = list(self.steps[step].deliveries)
         deliveries[position] = deliveries[position]._replace(total=arrived)
@@ -223,8 +259,8 @@ class OpenPass:
             entry = self.tape.nodes[number]
             self.steps.append(
                 BackwardStep(
-                    len(self.steps), number, tuple(arrived), tuple([self._use(one) for one in entry.saved]), (), (),
-                    None, None, False, tuple(self._hooks.calls_of(key)), (), error,
+                    len(self.steps), number, tuple(arrived), self._uses(entry), (), (),
+                    None, None, False, self._hooks.calls_of(key), (), error,
                 )
             )  # fmt: skip
 

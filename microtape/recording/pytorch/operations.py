@@ -117,7 +117,7 @@ class Operations(TorchFunctionMode):
             try:
                 if _next_number() == start:
                     if self._borders or any([one.requires_grad for one in tensors]):
-                        before = list(zip(tensors, versions, strict=True))
+                        before: Any = list(zip(tensors, versions, strict=True))
                         self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
                 elif type(result) is _Tensor and [one._version for one in tensors] == versions:
                     self._note_plain(function, args, tensors, versions, start, result, sys._getframe(1))
@@ -129,7 +129,7 @@ class Operations(TorchFunctionMode):
             return result
         kwargs = kwargs or {}
         start = _next_number()
-        before: Any = None
+        before = None
         try:
             before = self._before(kind, args, kwargs)
         except Exception as error:

@@ -144,7 +144,7 @@ class TorchRecorder:
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
-            request = _request(args, kwargs)
+            request = _request(args, kwargs, self.operations.nodes_were_read)
             if not all(map(has_graph, (*request.outputs, *request.inputs))):
                 return None  # torch refuses, or one of its function transforms has a graph of its own
             with paused(), torch._C.DisableTorchFunctionSubclass():
@@ -271,13 +271,14 @@ def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
     return found
 
 
-def _request(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Request:
+def _request(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: bool) -> Request:
     """The arguments of `run_backward`, which torch passes partly by position."""
     names = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     return Request(
         tuple(given["tensors"]), tuple(given["grad_tensors"]), bool(given["keep_graph"]),
         bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
+        nodes_were_read,
     )  # fmt: skip
 
 

@@ -33,16 +33,13 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
 def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int) -> NodeRecord:
     operation, described = entry.operation, entry.about
     site = operation.site if operation is not None else None
-    formula = described.formula
-    if entry.variable is not None:
-        formula = "x.grad += g"
     outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
     return NodeRecord(
         id=number,
         name=described.name,
         op=described.op,
         kind=described.kind,
-        formula=formula,
+        formula=described.formula,
         place=tape.sources.place(site) if site is not None else None,
         sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
         operands=_operands(tape, entry, operation) if entry.variable is None else (),
@@ -71,7 +68,7 @@ def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tupl
     given = list(operation.operands) if operation is not None else []
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
     is_last = bool(entry.node.outputs)
-    if is_last and len(given) == len(entry.edges) and operation is not None and operation.end == operation.start + 1:
+    if is_last and len(given) == len(entry.edges) and entry.is_alone:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
     for to, input_nr in entry.edges:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
 
 from microtape.recording.pytorch.node_text import About
-from microtape.recording.pytorch.tensors import SeenTensor, Tensors, graph_node, version_of
+from microtape.recording.pytorch.tensors import DTYPES, SeenTensor, Tensors, graph_node, version_of
 from microtape.recording.pytorch.values import shape_and_dtype
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -35,10 +34,9 @@ class SavedTensors(NamedTuple):
 def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
     """The saved tensors of a node. One that hooks have packed is left out: only its unpack hook could read it."""
     found: list[Saved] = []
-    names = _function_names(node) if about.kind == "function" else about.saved
-    for attribute, name in names:
+    for attribute, raw, name in about.saved:
         try:
-            if _is_packed(node, attribute):
+            if _is_packed(getattr(node, raw)):
                 continue
             value = getattr(node, attribute)
         except (RuntimeError, AttributeError) as error:
@@ -47,35 +45,32 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
                 return SavedTensors((), True)
             if (versions := VERSIONS.search(message)) is not None:
                 now, saved = int(versions[1]), int(versions[2])
-                overwritten = _overwritten(node, attribute, tensors)
+                overwritten = _overwritten(node, raw, tensors)
                 if overwritten is not None:
                     found.append(Saved(name, overwritten, saved, now))
             continue
-        several = isinstance(value, list | tuple)
-        for i, one in enumerate(value) if several else ((0, value),):
-            if isinstance(one, torch.Tensor):
-                label = f"{name}[{i}]" if several else name
-                found.append(Saved(label, *_seen(one, tensors), version_of(one)))
+        if isinstance(value, torch.Tensor):
+            seen, version = _seen(value, tensors)
+            found.append(Saved(name, seen, version, version))
+        elif isinstance(value, list | tuple):
+            for i, one in enumerate(value):
+                if isinstance(one, torch.Tensor):
+                    seen, version = _seen(one, tensors)
+                    found.append(Saved(f"{name}[{i}]", seen, version, version))
     return SavedTensors(tuple(found), False)
 
 
-def _function_names(node: Any) -> tuple[tuple[str, str], ...]:
-    return (("saved_tensors", "saved_tensors"),)
-
-
-def _is_packed(node: Any, attribute: str) -> bool:
-    """Whether reading the attribute would run an unpack hook of the program's."""
-    raw = getattr(node, f"_raw{attribute}" if attribute.startswith("_") else f"_raw_{attribute}")
-    return any(getattr(one, "unpack_hook", None) is not None for one in _each(raw))
-
-
-def _each(raw: Any) -> Iterator[Any]:
-    yield from raw if isinstance(raw, list | tuple) else (raw,)
+def _is_packed(raw: Any) -> bool:
+    """Whether reading a saved tensor would run an unpack hook of the program's."""
+    if isinstance(raw, list | tuple):
+        return any(getattr(one, "unpack_hook", None) is not None for one in raw)
+    return getattr(raw, "unpack_hook", None) is not None
 
 
 def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
     """What is known of a tensor that was unpacked: an output comes out as another object than the program's."""
-    if tensors.find(tensor) is None and tensor.grad_fn is not None:
+    seen = tensors.find(tensor)
+    if seen is None and tensor.grad_fn is not None:
         node, output_nr = graph_node(tensor.grad_fn), tensor.output_nr
         known = node.outputs.get(output_nr) or node.inner.get(output_nr)
         version = version_of(tensor)
@@ -85,12 +80,17 @@ def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
         if version not in known[0].values:
             known[0].values[version] = tensors.values.of(tensor)
         return known[0], version
+    if seen is None and not tensor.dim() and not tensor.requires_grad:  # most likely a number: nothing else holds it
+        seen = SeenTensor((), DTYPES[tensor.dtype])
+        seen.values[0] = tensors.values.of(tensor)
+        return seen, 0
     return tensors.read(tensor)
 
 
 def _overwritten(node: Any, attribute: str, tensors: Tensors) -> SeenTensor | None:
     """The tensor behind a saved one that cannot be unpacked any more, because it was overwritten."""
-    for raw in _each(getattr(node, f"_raw{attribute}" if attribute.startswith("_") else f"_raw_{attribute}")):
+    raws = getattr(node, attribute)
+    for raw in raws if isinstance(raws, list | tuple) else (raws,):
         tensor = getattr(raw, "data", None)
         if isinstance(tensor, torch.Tensor):
             storage = tensor.untyped_storage()._cdata

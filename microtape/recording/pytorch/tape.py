@@ -13,8 +13,8 @@ import torch
 
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.node_text import About, about
-from microtape.recording.pytorch.operations import Operation, Operations, Version
+from microtape.recording.pytorch.node_text import About, about, about_dropped
+from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
 from microtape.recording.pytorch.saved import Saved, saved_by
 from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node
 from microtape.recording.writing.faults import Faults
@@ -43,6 +43,11 @@ class NodeEntry:
         self.pass_: int | None = None
         self.made_by: int | None = None
         self.scope: int | None = None
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether its operation has made no other node."""
+        return self.operation is not None and self.operation.end == self.operation.start + 1
 
 
 class TensorEntry:
@@ -87,94 +92,116 @@ class Tape:
     def walk(self, roots: Iterable[Any]) -> Graph:
         """The graph behind these nodes of torch's."""
         graph = Graph({}, {}, {})
+        nodes, all_edges = graph.nodes, graph.edges
         known: dict[int, GraphNode] = {}  # by the id of the node, which the graph holds
+        waiting: list[tuple[Any, GraphNode]] = []
 
-        def key(node: Any) -> GraphNode:
-            found = known.get(id(node))
-            if found is None:
-                leaf = getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
-                found = self._tensors.see(leaf).accumulated() if leaf is not None else graph_node(node)
-                known[id(node)] = found
-                graph.nodes[found] = node
-                if leaf is not None:
-                    graph.leaves[found] = leaf
-                waiting.append(node)
+        def meet(node: Any) -> GraphNode:
+            if type(node).__name__ == "AccumulateGrad":
+                leaf = node.variable
+                found = self._tensors.see(leaf).accumulated()
+                graph.leaves[found] = leaf
+            else:
+                found = graph_node(node)
+            known[id(node)] = found
+            nodes[found] = node
+            waiting.append((node, found))
             return found
 
-        waiting: list[Any] = []
         for root in roots:
-            key(root)
+            if id(root) not in known:
+                meet(root)
         while waiting:
-            node = waiting.pop()
-            graph.edges[known[id(node)]] = tuple(
-                [(None, 0) if to is None else (key(to), input_nr) for to, input_nr in node.next_functions]
-            )
+            node, key = waiting.pop()
+            edges: list[NodeEdge] = []
+            for to, input_nr in node.next_functions:
+                edges.append((None, 0) if to is None else (known.get(id(to)) or meet(to), input_nr))
+            all_edges[key] = tuple(edges)
         return graph
 
     def adopt(self, graph: Graph) -> None:
         """Number the nodes of a graph in tape order, and note what must be read while they live."""
         for node, tensor in graph.leaves.items():
-            seen, version = self._tensors.read(tensor)
-            node.outputs[0] = (seen, version)
-        unknown = [one for one in graph.nodes if one not in self.ids and one.sequence_nr != LEAF]
-        lost = self._lost(list(graph.nodes))
-        for node in sorted(dict.fromkeys([*unknown, *lost]), key=lambda one: one.sequence_nr):
+            node.outputs[0] = self._tensors.read(tensor)
+        nodes, operation_of = graph.nodes, self._operations.operation_of
+        outside: list[Origin] = []
+        for node in nodes:
+            if node.operation is None and node.sequence_nr != LEAF:
+                node.operation = operation_of(node.sequence_nr)
+            if node.operation is not None:
+                for behind, operand in zip(node.operation.behind, node.operation.operands, strict=True):
+                    if behind is not None and behind not in nodes and behind not in self.ids:
+                        outside.append(behind)
+                        if isinstance(behind, Operation):
+                            self._note_border(behind, operand)
+        lost = self._lost(outside) if outside else []
+        unknown = [one for one in nodes if one.sequence_nr != LEAF and one not in self.ids]
+        if lost:
+            unknown = list(dict.fromkeys([*unknown, *lost]))
+        for node in sorted(unknown, key=_sequence_nr):
             self._number_operation(node, graph)
         for node in graph.leaves:
-            self._number_leaf(node, graph.nodes[node])
+            self._number_leaf(node)
 
     def _number_operation(self, node: GraphNode, graph: Graph) -> None:
         if node in self.ids:
             return
         python_node = graph.nodes.get(node)
-        if node.operation is None:
-            node.operation = self._operations.operation_of(node.sequence_nr)
+        operation: Operation | None = node.operation
         if python_node is not None:
-            kind: Any = type(python_node)
-            entry = NodeEntry(node, about(kind, python_node.name()))
+            entry = NodeEntry(node, about(type(python_node)))
             entry.edges = graph.edges[node]
         else:
-            entry = NodeEntry(node, about(object, node.name))
-            entry.edges = _edges_of(node.operation) if node.operation is not None else ()
+            entry = NodeEntry(node, about_dropped(node.name))
+            entry.edges = _edges_of(operation) if operation is not None else ()
         for to, _ in entry.edges:
-            if to is not None and to.sequence_nr == LEAF:
-                self._number_leaf(to, graph.nodes.get(to))
+            if to is not None and to.sequence_nr == LEAF and to not in self.ids:
+                self._number_leaf(to)
         number = self._put(entry)
         if python_node is not None:
-            with self.faults.noting(f"what %{number} {entry.about.name} saved"):
+            try:
                 self._read(entry, python_node, number)
-        entry.output_count = max([entry.output_count, *(nr + 1 for nr in node.outputs)])
+            except Exception as error:
+                self.faults.add(f"what %{number} {entry.about.name} saved", error)
         for output_nr, (seen, version) in node.outputs.items():
             tensor = self._entry(seen)
             tensor.node, tensor.output_nr = number, output_nr
-            seen.latest = max(seen.latest, version)
+            if version > seen.latest:
+                seen.latest = version
         for first, end, pass_, maker in self.made:
             if first <= node.sequence_nr < end:
                 entry.pass_, entry.made_by = pass_, maker
-        if node.operation is not None and node.operation.scope is not None:
-            entry.scope = self._scope(node.operation.scope)
+        if operation is not None and operation.scope is not None:
+            entry.scope = self._scope(operation.scope)
 
     def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
         """Read what the node saved, and how many outputs it has."""
-        found = saved_by(python_node, entry.about, self._tensors)
-        entry.saved = found.tensors
-        for one in found.tensors:
-            self._entry(one.tensor)
-        if found.freed:
-            self.freed.append(number)
+        if entry.about.saved:
+            found = saved_by(python_node, entry.about, self._tensors)
+            entry.saved = found.tensors
+            for one in found.tensors:
+                self._entry(one.tensor)
+            if found.freed:
+                self.freed.append(number)
+        outputs = entry.node.outputs
+        if outputs:
+            entry.output_count = max(outputs) + 1 if len(outputs) > 1 or 0 not in outputs else 1
+            if entry.operation is not None and entry.operation.outputs > entry.output_count and entry.is_alone:
+                entry.output_count = entry.operation.outputs
+            return
+        entry.output_count = 1
         metadata = getattr(python_node, "_input_metadata", None)
         if metadata is not None:  # since torch 2.9
             entry.output_count = len(metadata)
             for output_nr, one in enumerate(metadata):
-                if output_nr not in entry.node.outputs:
-                    with contextlib.suppress(Exception):
-                        described = tuple(one.shape), str(one.dtype).removeprefix("torch.")
-                        self._described[entry.node, output_nr] = described
+                with contextlib.suppress(Exception):
+                    described = tuple(one.shape), str(one.dtype).removeprefix("torch.")
+                    self._described[entry.node, output_nr] = described
 
-    def _number_leaf(self, node: GraphNode, python_node: Any) -> None:
+    def _number_leaf(self, node: GraphNode) -> None:
         if node in self.ids:
             return
-        entry = NodeEntry(node, about(object, "AccumulateGrad"))
+        entry = NodeEntry(node, about_dropped("AccumulateGrad"))
         entry.variable = self._entry(node.outputs[0][0]).number
         number = self._put(entry)
         self.tensors[entry.variable].node = number
@@ -343,6 +370,10 @@ class Tape:
     def leaves(self) -> list[SeenTensor]:
         """The leaves that have an AccumulateGrad on the tape."""
         return [self.tensors[one.variable].seen for one in self.nodes if one.variable is not None]
+
+
+def _sequence_nr(node: GraphNode) -> int:
+    return node.sequence_nr
 
 
 def _edges_of(operation: Operation) -> tuple[NodeEdge, ...]:

@@ -124,6 +124,21 @@ def insides(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     yield Figure("recording 10 Functions among 1,600 nodes from inside", ratio, "× without", 1.1)
 
 
+def summaries(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
+    """A summary of a large array, compared with numpy's own passes over it that any description needs."""
+    from microtape.recording.model.summary import summarize
+
+    array = np.random.default_rng(0).standard_normal((1000, 1000)).astype(np.float32)
+
+    def passes() -> None:
+        array.min(), array.max(), array.sum(), np.vdot(array, array), np.count_nonzero(array == 0)
+
+    rounds = 5 if quick else 21
+    for what, pictures, most in (("statistics", False, 0.9), ("statistics, histogram and thumbnail", True, 1.8)):
+        ratio = _median_ratio(partial(summarize, array, pictures=pictures), passes, rounds)
+        yield Figure(f"{what} of 1,000,000 float32", ratio, "× min, max, sum, dot, zeros", most)
+
+
 def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """`import microtape` after numpy in fresh processes, from compiled files as in an installation."""
     program = "import numpy; from time import process_time as t; s = t(); import microtape; print(t() - s)"
@@ -322,6 +337,7 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
 CHECKS: dict[str, Check] = {
     "recording": recording,
     "insides": insides,
+    "summaries": summaries,
     "imports": imports,
     "source lines": source_lines,
     "watching": watching,

@@ -8,8 +8,8 @@ model/     what a recording is
   versions            who wrote each version of a tensor, who saved it, who read it
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
-  summary             what is kept of a large array
-  measure             the sizes of many arrays at once
+  summary             what is kept of a large array;  thumbnail: the means of its blocks
+  measure             the sizes of many arrays at once;  dtypes: what the name of a dtype says
   formatting          numbers, shapes and arrays as short text
   formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
 
@@ -54,6 +54,9 @@ file/      the `.tape` file
   json_columns        many records of one kind;  json_records: single records
   packing             arrays
   integrity           checks that every id and position in a loaded recording is in range
+
+pytorch/   the recorder for PyTorch
+  values              what is kept of a tensor
 
 script/    records a script in a child process
   run                 starts the child and reports how the script ended;  running: waits for it, stops it

@@ -19,7 +19,10 @@ _TINY = 1e-30  # squares of float32 below it lose digits
 _CANCELLED = 0.05  # a variance that is a smaller part of the mean square has lost digits
 _REPEATED = 16  # of a dimension that repeats the same elements, a thumbnail is made of so many
 _BINS = 16
-_GOLDEN = (math.sqrt(5) - 1) / 2
+_SAMPLE = 4096
+
+# Where the elements of a sample are: in equal parts of the array, at irregular places, so that no period of it shows.
+_PLACES = (np.arange(_SAMPLE) + np.arange(_SAMPLE) * math.sqrt(1.25) % 1) / _SAMPLE
 
 _Numbers = npt.NDArray[np.floating[Any]]  # float32 or float64
 _Floats = npt.NDArray[np.float64]
@@ -181,9 +184,7 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
 
 
 def _sample(blocks: list[_Numbers], count: int) -> _Floats:
-    """A number from each of 4,096 equal parts, at an irregular place in it, so that no period of the array shows."""
-    parts = np.arange(_ROW)
-    places = ((parts + parts * _GOLDEN % 1) / _ROW * count).astype(np.intp)
+    places = (_PLACES * count).astype(np.intp)
     ends = np.cumsum([block.size for block in blocks])
     cuts = [0, *np.searchsorted(places, ends)]
     taken = [

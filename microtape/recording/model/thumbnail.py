@@ -73,7 +73,8 @@ def _column_sums(rows: _Numbers) -> _Numbers:
     sums: _Numbers = rows[:even].reshape(-1, together * width).sum(axis=0)
     if together > 1:
         sums = sums.reshape(together, width).sum(axis=0, dtype=np.float64)
-        sums += rows[even:].sum(axis=0, dtype=np.float64)
+        if even < height:
+            sums += rows[even:].sum(axis=0, dtype=np.float64)
     return sums
 
 

@@ -35,6 +35,7 @@ _keys_of = _torch._C._dispatch_keys
 _ORDINARY = {_keys_of(one).raw_repr() for one in (torch.zeros(1), torch.zeros(1, requires_grad=True))}
 """The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped in any way."""
 
+_BOOL = np.dtype(np.bool_)
 _NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
 
 
@@ -115,7 +116,7 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
     try:
         with _WithoutFunctionModes():
             return _value(tensor, copied)
-    except Exception:
+    except Exception:  # a fault of ours does not become the program's
         return None
 
 
@@ -148,26 +149,34 @@ def _value(tensor: Any, copied: int) -> Value | None:
     if tensor.numel() > copied:
         about = summarize(_elements(tensor, dtype))
         return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
-    if dtype is not None and dtype != np.bool_ and tensor.is_contiguous() and not (tensor.is_conj() or tensor.is_neg()):
-        size, address = tensor.nbytes, _address(tensor, tensor.nbytes)
-        return np.ndarray(tensor.shape, dtype, string_at(address, size) if size else b"")
+    if dtype is not None and dtype is not _BOOL and tensor.is_contiguous() and not _is_lazy(tensor):
+        size = tensor.nbytes  # the usual case by a shorter way: the bytes are the array
+        return np.ndarray(tensor.shape, dtype, string_at(_address(tensor, size), size) if size else b"")
     value = np.array(_elements(tensor, dtype))
     value.setflags(write=False)
     return value
 
 
+def _is_lazy(tensor: Any) -> bool:
+    """Whether the memory has the conjugates or the negatives of the elements."""
+    return bool(tensor.is_conj() or tensor.is_neg())
+
+
 def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
+    strides = tensor.stride()
+    shape = [side if stride else min(side, 1) for side, stride in zip(tensor.shape, strides, strict=True)]
     if dtype is None:
-        return _widened(_memory(tensor, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
-    array = _memory(tensor, np.dtype(np.uint8) if dtype == np.bool_ else dtype)
-    if dtype == np.bool_:  # memory that was never written to may hold more than 0 and 1
-        array = np.not_equal(array, 0)
+        array = _widened(_memory(tensor, shape, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
+    elif dtype is _BOOL:  # memory that was never written to may hold more than 0 and 1
+        array = np.not_equal(_memory(tensor, shape, np.dtype(np.uint8)), 0)
+    else:
+        array = _memory(tensor, shape, dtype)
     if tensor.is_conj():
         array = array.conj()
     if tensor.is_neg():
         array = np.negative(array)
-    return array
+    return np.broadcast_to(array, tensor.shape) if 0 in strides else array  # an expanded one stays small
 
 
 def sample_of(tensor: Any, most: int) -> _Array | None:
@@ -187,13 +196,14 @@ class _Memory:
         self.__array_interface__ = about
 
 
-def _memory(tensor: Any, dtype: np.dtype[Any]) -> _Array:
-    shape, strides = tuple(tensor.shape), tuple([stride * dtype.itemsize for stride in tensor.stride()])
+def _memory(tensor: Any, shape: list[int], dtype: np.dtype[Any]) -> _Array:
+    """The tensor's memory: its first elements along each dimension, as many as `shape` says."""
     if 0 in shape:
         return np.empty(shape, dtype)
+    strides = tuple([stride * dtype.itemsize for stride in tensor.stride()])
     last = sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
     address = _address(tensor, last + dtype.itemsize)
-    about = {"data": (address, True), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3}
+    about = {"data": (address, True), "shape": tuple(shape), "strides": strides, "typestr": dtype.str, "version": 3}
     return np.asarray(_Memory(about))
 
 
@@ -216,6 +226,9 @@ def _widened(raw: _Array, dtype: Any) -> _Array:
 
 
 def _of_device(tensor: Any, copied: int) -> Value | None:
+    """One of another device by a copy, for which the program waits; none while a graph of CUDA is captured."""
+    if torch.cuda.is_current_stream_capturing():
+        return None
     with _WithoutDispatchModes(), torch.no_grad():
         return _value(tensor.detach().cpu(), copied)
 

@@ -99,6 +99,36 @@ def test_elements_of_a_dtype_that_numpy_lacks_are_widened():
     assert same(value_of(half), half.to(torch.complex64).numpy())
 
 
+def test_an_expanded_tensor_of_any_dtype_is_read_once():
+    import torch
+
+    from microtape.recording.pytorch.values import value_of
+
+    side = 10**6  # as many elements as no memory has room for
+    row = torch.tensor([0.0, 1.0, 2.0])
+    for dtype in (torch.float32, torch.bfloat16, torch.bool, torch.complex64):
+        expanded = row.to(dtype).expand(side, side, 3)
+        for one in (expanded, expanded.conj()):
+            about = value_of(one)
+            assert (about.shape, about.zeros) == ((side, side, 3), side * side)
+            assert (about.min, about.max) == (0, max(map(abs, row.to(dtype).tolist())))
+        few = row.to(dtype).expand(2, 3)
+        assert value_of(few).tolist() == few.tolist()
+
+
+def test_a_tensor_on_a_gpu_is_copied_from_there():
+    import torch
+
+    from microtape.recording.pytorch.values import Values, value_of
+
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    for tensor in (torch.randn(3, 4).t(), torch.randn(LARGE), torch.ones(3).bfloat16()):
+        on_gpu = tensor.cuda()
+        for value in (value_of(on_gpu), Values().of(on_gpu)):
+            assert np.array_equal(value, value_of(tensor)) if tensor.numel() < LARGE else value == value_of(tensor)
+
+
 def test_memory_that_was_never_written_to_is_read_as_bools():
     import torch
 

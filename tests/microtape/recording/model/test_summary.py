@@ -229,3 +229,15 @@ def test_a_single_outlier_of_a_large_array_shows_in_the_histogram() -> None:
     array[77_777] = 1e6
     histogram = summarize(array).histogram
     assert (histogram[0], histogram[-1], sum(histogram)) == (array.size - 1, 1, array.size)
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-200, 1e200, 1e307])
+@pytest.mark.parametrize("count", [9, 200_000])
+def test_squares_neither_overflow_nor_vanish(size: float, count: int) -> None:
+    array = NORMAL[:count] * size
+    assert_describes(summarize(array), array, 1e-12, sampled=count > summary._EXACT)
+
+
+def test_a_complex_number_with_nan_and_infinity_counts_as_nan() -> None:
+    about = summarize(np.array([complex(np.inf, np.nan), complex(np.nan, -np.inf), complex(np.inf, 1), 2]))
+    assert (about.nans, about.infs, about.min, about.max) == (2, 1, 2, 2)

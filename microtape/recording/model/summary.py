@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,8 @@ _TINY = 1e-30  # squares of float32 below it lose digits
 _CANCELLED = 0.05  # a variance that is a smaller part of the mean square has lost digits
 _REPEATED = 16  # of a dimension that repeats the same elements, a thumbnail is made of so many
 _BINS = 16
-_SAMPLE = 4096
+_SAMPLED = 1 << 14  # elements; the histogram of a larger array is made of a sample
+_SAMPLE = 1024
 
 # Where the elements of a sample are: in equal parts of the array, at irregular places, so that no period of it shows.
 _PLACES = (np.arange(_SAMPLE) + np.arange(_SAMPLE) * math.sqrt(1.25) % 1) / _SAMPLE
@@ -35,9 +35,10 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     counts as 0 or 1, a complex number by its absolute value: `min` and `max` of a complex array are its smallest and
     largest magnitudes. `std` is the population standard deviation (divided by n).
 
-    Of up to 65,536 elements, all is computed in float64. Of more, numbers of at most 32 bits are summed in float32:
-    `mean` and `std` are then off by at most 1e-5 of the root mean square. The counts of the histogram are then
-    estimated from 4,096 elements; their sum is exact, as are the minimum, the maximum and all other counts.
+    Of up to 65,536 elements, statistics are computed in float64. Of more, numbers of at most 32 bits are summed in
+    float32: `mean` and `std` are then off by at most 1e-5 of the root mean square. The counts of a histogram of more
+    than 16,384 elements are estimated from 1,024 elements; their sum is exact, as are the minimum, the maximum and all
+    other counts.
 
     Args:
         array: any shape, also 0-d and empty.
@@ -169,13 +170,15 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
     if low == high:
         return (total,)
     count = sum([block.size for block in finite])
-    sample = _sample(finite, count) if count > _EXACT else np.concatenate(finite).astype(np.float64, copy=False)
+    sample = _sample(finite, count) if count > _SAMPLED else np.concatenate(finite).astype(np.float64, copy=False)
     scale = max(abs(low), abs(high))  # so that high - low cannot overflow
     position = (sample / scale - low / scale) / (high / scale - low / scale)
     bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
     counts = np.bincount(bins, minlength=_BINS)
-    upto = [seen * total // sample.size for seen in [0, *np.cumsum(counts).tolist()]]
-    shares = [after - before for before, after in pairwise(upto)]
+    if sample.size == total:
+        return tuple(counts.tolist())
+    upto = np.cumsum(counts, dtype=np.int64) * total // sample.size
+    shares: list[int] = np.diff(upto, prepend=0).tolist()
     for end in (0, -1):  # where the smallest and the largest number are, whether they were in the sample or not
         if not shares[end]:
             shares[shares.index(max(shares))] -= 1
@@ -185,6 +188,8 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
 
 def _sample(blocks: list[_Numbers], count: int) -> _Floats:
     places = (_PLACES * count).astype(np.intp)
+    if len(blocks) == 1:
+        return blocks[0][places].astype(np.float64)
     ends = np.cumsum([block.size for block in blocks])
     cuts = [0, *np.searchsorted(places, ends)]
     taken = [

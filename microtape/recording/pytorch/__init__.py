@@ -1,0 +1,1 @@
+"""Records backward passes of torch."""

@@ -12,6 +12,11 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 ACCUMULATE_NR = 2**64 - 1  # the sequence number of all AccumulateGrad nodes
+OWN_WARNINGS = (  # of what some versions of torch call themselves
+    "ignore:.*torch.jit.*:DeprecationWarning",
+    "ignore:.*torch.cpu.amp.autocast.*:FutureWarning",
+    "ignore:Converting a tensor with requires_grad=True to a scalar:UserWarning",
+)
 
 
 def torch_since(version: str) -> bool:

@@ -52,22 +52,25 @@ def program(torch):
 def test_a_function_mode_that_steps_aside_while_compiling_leaves_the_gradients_right(torch, program, backend):
     compiled, (w, x), expected = program
     function = compiled(backend)
+    function(w, x).backward()
+    plain, before = w.grad, graphs()
+    assert torch.allclose(plain, expected)
     for _ in range(3):
         w.grad = None
         with ranges():
             loss = function(w, x)
         loss.backward()
-        assert torch.allclose(w.grad, expected)
-    assert 1 <= graphs() <= 2
+        assert torch.equal(w.grad, plain)
+    assert graphs() <= before + 1
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_compiled_function_called_outside_of_the_mode_compiles_no_more_graphs(torch, program, backend):
     """The mode is taken off around the call, which then is noted as a whole."""
-    compiled, (w, x), expected = program
+    compiled, (w, x), _ = program
     function, number = compiled(backend), torch._C._autograd._get_sequence_nr
     function(w, x).backward()
-    before = graphs()
+    plain, before = w.grad, graphs()
     for _ in range(2):
         w.grad = None
         with ranges() as noted:
@@ -81,7 +84,7 @@ def test_a_compiled_function_called_outside_of_the_mode_compiles_no_more_graphs(
         assert noted.made == []
         assert start <= loss.grad_fn._sequence_nr() < stop
         loss.backward()
-        assert torch.allclose(w.grad, expected)
+        assert torch.equal(w.grad, plain)
     assert graphs() == before
 
 
@@ -100,7 +103,7 @@ def test_a_compiled_function_is_one_node_whose_hooks_compile_nothing_again(torch
 
 
 def test_while_compiling_the_engine_is_called_with_tensors_that_have_no_elements(torch, program):
-    from torch._subclasses.fake_tensor import FakeTensor
+    """NB: only their type tells in all versions; that something is being compiled is told since torch 2.13."""
     from torch.autograd import Variable
 
     compiled, (w, x), _ = program
@@ -108,10 +111,7 @@ def test_while_compiling_the_engine_is_called_with_tensors_that_have_no_elements
 
     class Engine(type(original)):
         def run_backward(self, outputs, *arguments, **keywords):
-            fake = any(isinstance(torch._C._functorch.get_unwrapped(one) if
-                                  torch._C._functorch.is_functorch_wrapped_tensor(one) else one, FakeTensor)
-                       or type(one) is not torch.Tensor for one in outputs)  # fmt: skip
-            seen.append((fake, torch.compiler.is_compiling()))
+            seen.append(({type(one).__name__ for one in outputs}, torch.compiler.is_compiling()))
             return super().run_backward(outputs, *arguments, **keywords)
 
     Variable._execution_engine = Engine()
@@ -119,9 +119,7 @@ def test_while_compiling_the_engine_is_called_with_tensors_that_have_no_elements
         compiled("aot_eager")(w, x).backward()
     finally:
         Variable._execution_engine = original
-    assert len(seen) > 1
-    assert seen[-1] == (False, False)
-    assert all(fake for fake, _ in seen[:-1])
+    assert seen == [({"FunctionalTensor"}, torch_since("2.13")), ({"Tensor"}, False)]
 
 
 def test_compiled_autograd_runs_node_hooks_and_gives_the_right_gradients(torch):

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -143,41 +144,54 @@ class Ranges:
         return self.made[at] if at >= 0 and number < self.made[at].stop else None
 
 
+def note(noted: Ranges, start: int, function: Any, frame: Any) -> None:
+    """Note the call that this frame made, if sequence numbers were given out since."""
+    import torch
+
+    if (stop := torch._C._autograd._get_sequence_nr()) != start:
+        noted.made.append(Range(start, stop, function, frame.f_code, frame.f_lasti))
+
+
+@cache
+def mode_class() -> Any:
+    """The mode of `ranges`. It is one class: for a class that it has not met, a function is compiled again."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Mode(TorchFunctionMode):
+        def __init__(self, noted):
+            super().__init__()
+            self.noted = noted
+
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if torch.compiler.is_compiling():
+                return function(*args, **(kwargs or {}))
+            self.noted.seen.append(getattr(function, "__name__", str(function)))
+            start = torch._C._autograd._get_sequence_nr()
+            result = function(*args, **(kwargs or {}))
+            note(self.noted, start, function, sys._getframe(1))
+            return result
+
+    return Mode
+
+
 @contextmanager
 def ranges() -> Iterator[Ranges]:
     """Note which sequence numbers each call gives out: of operations, and of `Function.apply`, which no mode sees."""
     import torch
-    from torch.overrides import TorchFunctionMode
 
     noted = Ranges()
-    number = torch._C._autograd._get_sequence_nr
-
-    def note(start: int, function: Any) -> None:
-        if (stop := number()) != start:
-            frame = sys._getframe(2)
-            noted.made.append(Range(start, stop, function, frame.f_code, frame.f_lasti))
-
-    class Mode(TorchFunctionMode):
-        def __torch_function__(self, function, types, args=(), kwargs=None):
-            if torch.compiler.is_compiling():
-                return function(*args, **(kwargs or {}))
-            noted.seen.append(getattr(function, "__name__", str(function)))
-            start = number()
-            result = function(*args, **(kwargs or {}))
-            note(start, function)
-            return result
-
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls, *arguments, **keywords):
-        start = number()
+        start = torch._C._autograd._get_sequence_nr()
         result = original.__get__(None, cls)(*arguments, **keywords)
-        note(start, cls)
+        note(noted, start, cls, sys._getframe(1))
         return result
 
     torch.autograd.Function.apply = classmethod(apply)
     try:
-        with Mode():
+        with mode_class()(noted):
             yield noted
     finally:
         torch.autograd.Function.apply = original

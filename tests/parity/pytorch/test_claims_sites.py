@@ -268,6 +268,15 @@ def test_before_torch_2_13_a_function_mode_sees_hooks_run_by_autograd_backward(t
     assert ("exp" in noted.seen) == (not torch_since("2.13"))
 
 
+def test_nodes_that_a_pass_makes_belong_to_the_call_that_ran_it(torch):
+    w = torch.ones(2, requires_grad=True)
+    with ranges() as noted:
+        loss = (w**3).sum()
+        (gradient,) = torch.autograd.grad(loss, w, create_graph=True)
+    called = {noted.of(node).called for node in operations(torch, gradient)}
+    assert called == {"grad"}
+
+
 def test_the_casts_of_autocast_belong_to_the_call_that_needs_them(torch):
     w, x = torch.ones(3, 3, requires_grad=True), torch.ones(3, 3)
     with torch.autocast("cpu", dtype=torch.bfloat16), ranges() as noted:

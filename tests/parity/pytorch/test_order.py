@@ -76,6 +76,23 @@ def test_a_root_given_twice_and_a_root_behind_another_run_in_the_predicted_order
     assert ran == list(predicted(roots))
 
 
+@pytest.mark.parametrize("failing", range(12))
+def test_a_leaf_that_fails_is_the_one_predicted_after_those_that_ran(torch, failing):
+    leaves, ran = [torch.ones(3, requires_grad=True) for _ in range(12)], []
+
+    def fail(leaf):
+        raise ValueError("mine")
+
+    leaves[failing].register_post_accumulate_grad_hook(fail)
+    loss = torch.stack(leaves).sum()
+    with (
+        hooks(walk(loss.grad_fn)[0], after=lambda node, made, got: ran.append(node)),
+        pytest.raises(ValueError, match="mine"),
+    ):
+        loss.backward()
+    assert list(predicted([loss.grad_fn]))[len(ran)].variable is leaves[failing]
+
+
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_a_pass_inside_of_a_pass_shares_its_queue(torch, outputs):
     """The inner pass may change the order in which waiting AccumulateGrad nodes of the outer pass run."""

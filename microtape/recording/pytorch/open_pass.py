@@ -27,11 +27,13 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.hooks import UserHooks
+from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
 from microtape.recording.pytorch.tensors import LEAF, GraphNode
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
+_FOUND_BY_ANOMALY_MODE = "returned nan values in its"
 
 
 class Request(NamedTuple):
@@ -89,8 +91,11 @@ class OpenPass:
         self.left = left
         self.dependencies = {tape.ids[key]: count for key, count in left.items()}
         self.nodes = tuple(sorted(tape.ids[key] for key in left))
-        self.ready_now = [key for key in dict.fromkeys(key for key, _ in self.root_keys) if left.get(key) == 0]
-        self.ready = tuple([tape.ids[key] for key in sorted(self.ready_now, key=_priority)])
+        heap = ReadyHeap()
+        for key in dict.fromkeys([key for key, _ in self.root_keys]):
+            if left.get(key) == 0:
+                heap.push(tape.ids[key], key.sequence_nr)
+        self.ready = tuple([heap.pop() for _ in range(len(heap))])
         self.seeds = tuple([value(seed) for seed in request.seeds])
         self.root_tensors = tuple(
             [tape.ref_of(one) if isinstance(one, torch.Tensor) else None for one in request.outputs]
@@ -230,8 +235,6 @@ class OpenPass:
     ) -> Delivery:
         """A gradient travels along an edge."""
         left = self.left[to] = self.left[to] - 1
-        if left == 0:
-            self.ready_now.append(to)
         before, total = self.buffers.add((to, input_nr), gradient, term, (len(self.steps), position))
         return Delivery(output, number, input_nr, term, before, total, left)
 
@@ -244,25 +247,38 @@ class OpenPass:
 
     # The end
 
-    def failing(self) -> GraphNode | None:
-        """The node that was running when the pass failed: the first in the ready queue."""
-        waiting = [one for one in self.ready_now if one not in self.done and not self._is_only_captured(one)]
-        return min(waiting, key=_priority, default=None)
+    def failed_node(self, message: str) -> GraphNode | None:
+        """The node that was running when the pass failed: the first that has not run of those that torch runs."""
+        if _FOUND_BY_ANOMALY_MODE in message and self.steps:  # after the hooks of the node
+            return self.tape.nodes[self.steps[-1].node].node
+        order = [key for key in self._in_order() if key not in self.done and not self._is_only_captured(key)]
+        return order[0] if order else None
 
-    def fail(self, error: ErrorRecord) -> None:
+    def _in_order(self) -> list[GraphNode]:
+        """The nodes of the pass in the order in which torch runs them."""
+        keys = list(self.left)
+        places = {key: i for i, key in enumerate(keys)}
+        edges = [[places[to] for to, _ in self.edges[key] if to in places] for key in keys]
+        roots = [places[key] for key, _ in self.root_keys if key in places]
+        return [keys[i] for i in evaluation_order(roots, edges, [key.sequence_nr for key in keys])]
+
+    def fail(self, key: GraphNode | None, error: ErrorRecord) -> None:
         """Note the step that failed."""
-        key = self.failing()
-        if key is not None:
-            count = max([1, *(nr + 1 for nr in key.outputs)])
-            arrived = [self.buffers.sum_in((key, i)) for i in range(count)]
-            number = self.tape.ids[key]
-            entry = self.tape.nodes[number]
-            self.steps.append(
-                BackwardStep(
-                    len(self.steps), number, tuple(arrived), self._uses(entry), (), (),
-                    None, None, False, self._hooks.calls_of(key), (), error,
-                )
-            )  # fmt: skip
+        if key is None:
+            return
+        if key in self.done:
+            self.steps[-1] = self.steps[-1]._replace(error=error, deliveries=())
+            return
+        count = max([1, *(nr + 1 for nr in key.outputs)])
+        arrived = [found.value if (found := self.buffers.pop((key, i))) is not None else None for i in range(count)]
+        number = self.tape.ids[key]
+        entry = self.tape.nodes[number]
+        self.steps.append(
+            BackwardStep(
+                len(self.steps), number, tuple(arrived), self._uses(entry), (), (),
+                None, None, False, self._hooks.calls_of(key), (), error,
+            )
+        )  # fmt: skip
 
     def capture(self, result: Any) -> None:
         """Note what `grad()` has returned, or the gradients of the leaves that `backward(inputs=)` asked for."""
@@ -342,10 +358,6 @@ def _needed(graph: Graph, inputs: Sequence[tuple[GraphNode | None, int]]) -> set
                 needed.add(user)
                 waiting.append(user)
     return needed
-
-
-def _priority(key: GraphNode) -> int:
-    return -key.sequence_nr
 
 
 def _same(one: Value, other: Value) -> bool:

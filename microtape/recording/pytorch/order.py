@@ -18,9 +18,10 @@ class ReadyHeap:
     """A ready queue of torch: a thread has one, which a pass inside of another pass shares with it."""
 
     def __init__(self) -> None:
-        self._heap: list[
-            tuple[tuple[int, int], int]
-        ] = []  # priorities and nodes: those of 2i+1, 2i+2 are at most that of i
+        self._heap: list[tuple[tuple[int, int], int]] = []  # (priority, node): no child's priority is higher
+
+    def __len__(self) -> int:
+        return len(self._heap)
 
     def push(self, node: int, sequence_nr: int, depth: int = 0) -> None:
         """Add a node that became ready. The depth of a pass is the number of passes around it."""

@@ -170,8 +170,10 @@ class TorchRecorder:
         record = None
         try:
             if error is not None:
-                record = self._with_places(opened, self.error_record(error))
-                opened.fail(record)
+                record = self.error_record(error)
+                failed = opened.failed_node(record.message)
+                record = self._with_places(opened, failed, record)
+                opened.fail(failed, record)
             else:
                 opened.capture(result)
                 opened.read_grads_again()
@@ -197,20 +199,15 @@ class TorchRecorder:
         if current is not None and current.cut is None:
             current.cut = ErrorRecord(CUT_SHORT, line, (), "")
 
-    def _with_places(self, opened: OpenPass, record: ErrorRecord) -> ErrorRecord:
+    def _with_places(self, opened: OpenPass, failed: GraphNode | None, record: ErrorRecord) -> ErrorRecord:
         """Add the lines that the engine of microtape names: where a tensor was saved, and where it was overwritten."""
         if not record.places and opened.place is not None:
             record = record._replace(places=(("raised", opened.place),))
-        key = opened.failing()
-        if key is None:
+        site = failed.operation.site if failed is not None and failed.operation is not None else None
+        if site is None:
             return record
-        entry = self.tape.nodes[self.tape.ids[key]]
-        site = entry.operation.site if entry.operation is not None else None
-        places = list(record.places)
-        if site is not None:
-            role = "saved" if VERSIONS.search(record.message) else "recorded"
-            places.insert(0, (role, self.sources.place(site)))
-        return record._replace(places=tuple(places))
+        role = "saved" if VERSIONS.search(record.message) else "recorded"
+        return record._replace(places=((role, self.sources.place(site)), *record.places))
 
     # What was recorded
 

@@ -26,6 +26,7 @@ _Array = npt.NDArray[Any]
 _torch: Any = torch  # the parts of torch that are not typed, or not in every version
 _is_compiling = _torch.compiler.is_compiling
 _is_wrapped = _torch._C._functorch.is_functorch_wrapped_tensor
+_is_batched = _torch._C._functorch.is_legacy_batchedtensor
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -141,7 +142,7 @@ def _size(symbol: Any) -> int:
 def _value(tensor: Any, copied: int) -> Value | None:
     if tensor.layout is not torch.strided:
         return _of_sparse(tensor, copied)
-    if _is_wrapped(tensor) or tensor.is_nested or tensor.is_quantized:
+    if _is_wrapped(tensor) or _is_batched(tensor) or tensor.is_nested or tensor.is_quantized:
         return None
     if not tensor.is_cpu:
         return _of_device(tensor, copied) if tensor.is_cuda else None

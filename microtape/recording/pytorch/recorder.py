@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
@@ -40,6 +41,8 @@ from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
 from microtape.recording.writing.sources import Sources
+
+_is_compiling = torch.compiler.is_compiling
 
 
 class Segment(NamedTuple):
@@ -95,7 +98,9 @@ class TorchRecorder:
 
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
-        updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
+        updates = (
+            self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
+        )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations)
         self.segments.append(Segment(tape, [], None, updates, Calls()))
         self.tape, self.passes, _, self.updates, _ = self.segments[-1]
@@ -105,6 +110,7 @@ class TorchRecorder:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes())
             stack.enter_context(FunctionCalls(self.operations))
+            stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
             stack.enter_context(self.operations)
             self._inside = stack.pop_all()
         seldom.begin()
@@ -120,6 +126,16 @@ class TorchRecorder:
         """Record nothing any more. Other modes of the program may lie above ours, so it stays where it is."""
         self._stopped = True
         self.operations.quiet += 1
+
+    def _optimizer_steps(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        """Note which parameters an optimiser is about to update, before its step."""
+        if self.operations.quiet or stack_ident() != self.thread or _is_compiling():
+            return
+        with self.faults.noting("the step of an optimiser"):
+            site = site_of(sys._getframe(1))
+            for group in optimizer.param_groups:
+                for parameter in group["params"]:
+                    self.updates.stepped(self.tensors.see(parameter), site)
 
     # A pass
 
@@ -156,7 +172,7 @@ class TorchRecorder:
                     self.tape, request, index, place, self.tensors.value, self.values.clear, self._faulted
                 )
                 if not self.open:
-                    self.updates.pass_began(self.tape.leaves, index, self.operations.written)
+                    self.updates.pass_began(self.tape.leaves, index)
                     self.operations.written.clear()
                     self.tape.find_names(_user_frame(frame))
                 return opened

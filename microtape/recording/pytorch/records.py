@@ -20,7 +20,8 @@ from microtape.recording.writing.variable_names import assignment_target
 
 def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
     """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
-    nodes = tuple([_node_record(tape, number, entry, first) for number, entry in enumerate(tape.nodes)])
+    used: dict[Operation, set[int]] = {}
+    nodes = tuple([_node_record(tape, number, entry, first, used) for number, entry in enumerate(tape.nodes)])
     within = {
         to.node
         for one in nodes
@@ -30,7 +31,7 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
     return nodes, tuple([_tensor_record(tape, nodes, one, within) for one in tape.tensors])
 
 
-def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int) -> NodeRecord:
+def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: dict[Operation, set[int]]) -> NodeRecord:
     operation, described = entry.operation, entry.about
     site = operation.site if operation is not None else None
     outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
@@ -42,7 +43,7 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int) -> NodeR
         formula=described.formula,
         place=tape.sources.place(site) if site is not None else None,
         sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
-        operands=_operands(tape, entry, operation) if entry.variable is None else (),
+        operands=_operands(tape, entry, operation, used) if entry.variable is None else (),
         outputs=tuple(outputs),
         edges=tuple([EdgeRecord(None if to is None else tape.ids.get(to), nr) for to, nr in entry.edges]),
         saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),
@@ -60,10 +61,13 @@ def _is_written(entry: NodeEntry, operation: Operation | None) -> bool:
     return operation is not None and operation.in_place and bool(entry.node.outputs)
 
 
-def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tuple[Operand, ...]:
+def _operands(
+    tape: Tape, entry: NodeEntry, operation: Operation | None, used: dict[Operation, set[int]]
+) -> tuple[Operand, ...]:
     """The node's operands, one for each edge where that can be told, and the constants of its call.
 
-    A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges.
+    A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges, and the
+    last of them gets what none of them has `used`.
     """
     given = list(operation.operands) if operation is not None else []
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
@@ -74,13 +78,15 @@ def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tupl
     for to, input_nr in entry.edges:
         ref = tape.output(to, input_nr) if to is not None else None
         found.append(Operand(ref, "") if to is not None else None)
-    used = {one.ref.tensor for one in found if one is not None and one.ref is not None}
-    free = [ref for one in given if (ref := tape.ref(one)).tensor not in used]
+    taken = used.setdefault(operation, set()) if operation is not None else set()
+    taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
+    free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken]
     open_ = [i for i, one in enumerate(found) if one is None]
     saved = [ref for one in entry.saved if (ref := tape.ref((one.tensor, one.version))) in free]
     for i, ref in zip(open_, free if len(free) == len(open_) else saved, strict=False):
         found[i] = Operand(ref, "")
         free.remove(ref)
+        taken.add(ref.tensor)
     rest = [Operand(ref, "") for ref in free] if is_last else []
     return (*[one or Operand(None, "constant") for one in found], *rest, *(constants if is_last else ()))
 

@@ -30,24 +30,30 @@ class _Update(NamedTuple):
 class Updates:
     """Compares the leaves that passes have reached with what they were; of a large one, 4,096 elements."""
 
-    def __init__(self) -> None:
+    def __init__(self, sites: Mapping[int, CallSite | None]) -> None:
+        self.sites = sites  # storage -> the last call that wrote into it
         self._before: dict[SeenTensor, tuple[_Sample, float]] = {}
         self._found: list[_Update] = []
+        self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
+
+    def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
+        """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
+        self._stepped.setdefault(leaf, site)
 
     def next_segment(self, passes: int) -> Updates:
         """The updates of the next segment, of the same leaves."""
-        following = Updates()
+        following = Updates(self.sites)
         following._before = dict(self._before)
         return following
 
-    def pass_began(self, leaves: Iterable[SeenTensor], passes: int, sites: Mapping[int, CallSite | None]) -> None:
+    def pass_began(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         """Note the updates since the last look, and look at these leaves. `passes`: how many had begun before."""
-        self._look([*self._before], passes, sites)
+        self._look([*self._before], passes)
         for leaf in leaves:
             if leaf not in self._before and (sample := _sample(leaf)) is not None:
                 self._before[leaf] = sample
 
-    def _look(self, leaves: Iterable[SeenTensor], passes: int, sites: Mapping[int, CallSite | None]) -> None:
+    def _look(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         for leaf in leaves:
             sample = _sample(leaf)
             if sample is None:
@@ -57,12 +63,20 @@ class Updates:
             self._before[leaf] = sample
             if old.shape != new.shape or old.tobytes() != new.tobytes():
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
-                self._found.append(_Update(leaf, passes, norm, change, sites.get(_storage(leaf))))
+                site = self._stepped.get(leaf) or self.sites.get(_storage(leaf))
+                self._found.append(_Update(leaf, passes, norm, change, site))
+                self._stepped.pop(leaf, None)
+        for leaf, site in self._stepped.items():
+            sample = _sample(leaf)
+            if leaf.is_leaf and sample is not None:
+                self._found.append(_Update(leaf, passes, _norm(*sample), 0.0, site))
+        self._stepped.clear()
 
     def records(
         self, number: Callable[[SeenTensor], int | None], sources: Sources, passes: int
     ) -> tuple[UpdateRecord, ...]:
         """The records of the updates of the leaves that have a number."""
+        self._look([*self._before], passes)
         return tuple(
             UpdateRecord(tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm,
                          one.change)

@@ -66,10 +66,11 @@ class OpenPass:
 
     def __init__(
         self, tape: Tape, request: Request, index: int, place: Place | None, value: Callable[[Any], Value | None],
+        note: Callable[[Any, Value | None], None],
         end_step: Callable[[], None], fault: Fault,
     ) -> None:  # fmt: skip
         self.tape, self.request, self.index, self.place = tape, request, index, place
-        self._value, self._end_step, self._fault = value, end_step, fault
+        self._value, self._note, self._end_step, self._fault = value, note, end_step, fault
         roots = [edge_of(one) for one in request.outputs]
         graph = tape.walk([node for node, _ in roots])
         tape.adopt(graph)
@@ -188,6 +189,7 @@ class OpenPass:
                     self._fill_in(found.open, arrived[-1])
             else:
                 arrived.append(found.value)
+                self._note(gradient, found.value)
         leaf = running.leaf
         sent: list[Value | None] = []
         deliveries: list[Delivery] = []

@@ -29,7 +29,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.modules import ModuleScopes
-from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph
+from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
 from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.saved import VERSIONS
@@ -43,6 +43,9 @@ from microtape.recording.writing.joining import joined
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
+_TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
+_OLDEST, _NEWEST = (2, 4), (2, 13)
+_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.13"
 
 
 class Segment(NamedTuple):
@@ -82,6 +85,7 @@ class TorchRecorder:
         self.values = Values(Budget())
         self.tensors = Tensors(self.values)
         self._stopped = False
+        self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
         self.segments: list[Segment] = []
         self.begin_segment()
@@ -162,6 +166,8 @@ class TorchRecorder:
         try:
             request = _request(args, kwargs, self.operations.nodes_were_read)
             if not all(map(has_graph, (*request.outputs, *request.inputs))):
+                if any(map(is_transformed, request.outputs)):
+                    self.left_out = True
                 return None  # torch refuses, or one of its function transforms has a graph of its own
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
@@ -169,7 +175,14 @@ class TorchRecorder:
                 index = self.count
                 self.count += 1
                 opened = OpenPass(
-                    self.tape, request, index, place, self.tensors.value, self.values.clear, self._faulted
+                    self.tape,
+                    request,
+                    index,
+                    place,
+                    self.tensors.value,
+                    self.values.note,
+                    self.values.clear,
+                    self._faulted,
                 )
                 if not self.open:
                     self.updates.pass_began(self.tape.leaves, index)
@@ -238,8 +251,14 @@ class TorchRecorder:
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,
-                notes=self.faults.lines,
+                notes=(*self.faults.lines, *self._notes()),
             )
+
+    def _notes(self) -> Iterator[str]:
+        if self.left_out:
+            yield _TRANSFORMED
+        if not _OLDEST <= _version(torch.__version__) <= _NEWEST:
+            yield _UNTRIED.format(version=torch.__version__)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
@@ -293,6 +312,11 @@ def _request(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: boo
         bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
         nodes_were_read,
     )  # fmt: skip
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """`(2, 13)` for `2.13.0+cpu`."""
+    return tuple([int(part) for part in text.split("+")[0].split(".")[:2] if part.isdigit()])
 
 
 def _user_frame(frame: FrameType | None) -> FrameType | None:

@@ -74,11 +74,12 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     )
 
 
-def thumbnail_of(array: npt.NDArray[Any]) -> Thumbnail:
-    """The thumbnail of an array alone, see `summarize`."""
+def reshaped(summary: Summary, array: npt.NDArray[Any]) -> Summary:
+    """The summary of an array that shows the elements of `summary` in another shape, which only a picture notices."""
     numbers = _as_numbers(array)
     with np.errstate(all="ignore"):
-        return thumbnail(numbers, finite=bool(np.isfinite(numbers).all()), quick=numbers.size > _EXACT)
+        means = thumbnail(numbers, finite=not (summary.nans or summary.infs), quick=numbers.size > _EXACT)
+    return summary._replace(shape=array.shape, thumbnail=means)
 
 
 def is_finite(value: Value | None) -> bool:

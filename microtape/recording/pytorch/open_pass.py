@@ -30,6 +30,7 @@ from microtape.recording.pytorch.hooks import UserHooks
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
 from microtape.recording.pytorch.tensors import LEAF, GraphNode
+from microtape.recording.pytorch.values import Values
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
@@ -65,12 +66,17 @@ class OpenPass:
     """A pass from its start to its end."""
 
     def __init__(
-        self, tape: Tape, request: Request, index: int, place: Place | None, value: Callable[[Any], Value | None],
-        note: Callable[[Any, Value | None], None],
-        end_step: Callable[[], None], fault: Fault,
-    ) -> None:  # fmt: skip
+        self,
+        tape: Tape,
+        request: Request,
+        index: int,
+        place: Place | None,
+        value: Callable[[Any], Value | None],
+        values: Values,
+        fault: Fault,
+    ) -> None:
         self.tape, self.request, self.index, self.place = tape, request, index, place
-        self._value, self._note, self._end_step, self._fault = value, note, end_step, fault
+        self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
         roots = [edge_of(one) for one in request.outputs]
         graph = tape.walk([node for node, _ in roots])
         tape.adopt(graph)
@@ -109,7 +115,7 @@ class OpenPass:
         self.buffers = Buffers(expected, value)
         for edge, seed, known in zip(self.root_keys, request.seeds, self.seeds, strict=True):
             self.buffers.add(edge, seed, known)
-        end_step()
+        values.clear()
         self.steps: list[BackwardStep] = []
         self.done: set[GraphNode] = set()
         self.made_until = next_sequence_nr()
@@ -340,6 +346,11 @@ def has_graph(output: Any) -> bool:
     if not isinstance(output, torch.Tensor):
         return True
     return output.grad_fn is not None or (output.requires_grad and output.is_leaf and not _is_wrapped(output))
+
+
+def is_transformed(output: Any) -> bool:
+    """Whether an output belongs to a function transform of torch's."""
+    return isinstance(output, torch.Tensor) and _is_wrapped(output)
 
 
 _is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor

@@ -16,7 +16,7 @@ import torch
 
 from microtape.recording.file.packing import DTYPES
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.summary import summarize, thumbnail_of
+from microtape.recording.model.summary import reshaped, summarize
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -100,8 +100,7 @@ class Values:
         summary, (shape, strides) = known
         if strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]:
             return summary._replace(shape=tuple(tensor.shape))
-        elements = _elements(tensor, _NUMPY.get(tensor.dtype))
-        return summary._replace(shape=tuple(tensor.shape), thumbnail=thumbnail_of(elements))
+        return reshaped(summary, _elements(tensor, _NUMPY.get(tensor.dtype)))
 
     def note(self, tensor: Any, value: Value | None) -> None:
         """Note that this tensor has this value, so that views of it need not be summarised again."""

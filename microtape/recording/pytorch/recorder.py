@@ -180,8 +180,7 @@ class TorchRecorder:
                     index,
                     place,
                     self.tensors.value,
-                    self.values.note,
-                    self.values.clear,
+                    self.values,
                     self._faulted,
                 )
                 if not self.open:

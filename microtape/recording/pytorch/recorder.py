@@ -32,7 +32,7 @@ from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
 from microtape.recording.pytorch.records import tape_records
-from microtape.recording.pytorch.saved import VERSIONS
+from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import GraphNode, Tensors
 from microtape.recording.pytorch.updates import Updates
@@ -87,6 +87,7 @@ class TorchRecorder:
         self._stopped = False
         self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
+        self.packed = PackedRanges()
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
@@ -105,7 +106,7 @@ class TorchRecorder:
         updates = (
             self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
         )
-        tape = Tape(self.sources, self.faults, self.tensors, self.operations)
+        tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
         self.segments.append(Segment(tape, [], None, updates, Calls()))
         self.tape, self.passes, _, self.updates, _ = self.segments[-1]
 
@@ -113,6 +114,7 @@ class TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes())
+            stack.enter_context(self.packed)
             stack.enter_context(FunctionCalls(self.operations))
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
             stack.enter_context(self.operations)

@@ -15,7 +15,7 @@ from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, 
 from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import About, about, about_dropped
 from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
-from microtape.recording.pytorch.saved import Saved, saved_by
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
 from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
@@ -74,7 +74,10 @@ class Graph(NamedTuple):
 class Tape:
     """Numbers nodes and tensors in the order in which passes reach them."""
 
-    def __init__(self, sources: Sources, faults: Faults, tensors: Tensors, operations: Operations) -> None:
+    def __init__(
+        self, sources: Sources, faults: Faults, tensors: Tensors, operations: Operations, packed: PackedRanges
+    ) -> None:
+        self._packed = packed
         self.sources, self.faults, self._tensors, self._operations = sources, faults, tensors, operations
         self.nodes: list[NodeEntry] = []
         self.tensors: list[TensorEntry] = []
@@ -177,7 +180,7 @@ class Tape:
 
     def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
         """Read what the node saved, and how many outputs it has."""
-        if entry.about.saved:
+        if entry.about.saved and (TELLS_HOOKS or entry.node.sequence_nr not in self._packed):
             found = saved_by(python_node, entry.about, self._tensors)
             entry.saved = found.tensors
             for one in found.tensors:

@@ -105,9 +105,10 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object is not None and seen.object() is tensor:
             return seen
-        dtype = DTYPES.get(tensor.dtype)
-        plain = type(tensor) in PLAIN and dtype is not None
-        seen = SeenTensor(tuple(tensor.shape), dtype) if plain and dtype else SeenTensor(*shape_and_dtype(tensor))
+        if type(tensor) in PLAIN and not tensor.is_nested:
+            seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
+        else:
+            seen = SeenTensor(*shape_and_dtype(tensor))
         reference = _Reference(tensor, self._forget)
         reference.key = key
         seen.object = reference

@@ -33,8 +33,9 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
 _keys_of = _torch._C._dispatch_keys
-_ORDINARY = {_keys_of(one).raw_repr() for one in (torch.zeros(1), torch.zeros(1, requires_grad=True))}
-"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped in any way."""
+_SAMPLES = (torch.zeros(1), torch.zeros(1, requires_grad=True))
+_ORDINARY = {_keys_of(one).raw_repr() for one in _SAMPLES if hasattr(_keys_of(one), "raw_repr")}
+"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped; none before torch 2.5."""
 
 _BOOL = np.dtype(np.bool_)
 _NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
@@ -66,7 +67,7 @@ class Values:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
-        if _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+        if _ORDINARY and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
             return value
         try:
             with _WithoutFunctionModes():

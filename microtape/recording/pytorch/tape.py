@@ -322,6 +322,8 @@ class Tape:
             elif seen is None and tensor.grad_fn is not None:
                 known = graph_node(tensor.grad_fn).outputs.get(tensor.output_nr)
                 seen = known[0] if known is not None and known[0].tensor is None else None
+            if seen is not None:
+                seen.requires_grad = tensor.requires_grad  # `requires_grad_` may have changed it
             if seen is None or (seen not in self._numbers and not is_leaf and seen.border is None and not seen.node):
                 continue
             if seen.border is not None:

@@ -80,6 +80,7 @@ class Tape:
         self.tensors: list[TensorEntry] = []
         self.ids: dict[GraphNode, int] = {}
         self.freed: list[int] = []
+        self._unread: set[GraphNode] = set()  # those of `nodes` that were numbered without torch's node
         self.scopes: list[ScopeRecord] = []
         self.made: list[tuple[int, int, int, int | None]] = []  # (first number, end, pass, node): made by backward
         self._scope_ids: dict[Scope, int] = {}
@@ -135,6 +136,12 @@ class Tape:
                         if isinstance(behind, Operation):
                             self._note_border(behind, operand)
         lost = self._lost(outside) if outside else []
+        if (alive := self._still_alive(one for one in lost if one not in nodes)) is not None:
+            self.adopt(Graph(alive.nodes | nodes, alive.edges | graph.edges, alive.leaves | graph.leaves))
+            return
+        for node in self._unread.intersection(nodes):  # a graph that the program was thought to have dropped
+            self._unread.remove(node)
+            del self.ids[node]
         unknown = [one for one in nodes if one.sequence_nr != LEAF and one not in self.ids]
         if lost:
             unknown = list(dict.fromkeys([*unknown, *lost]))
@@ -142,6 +149,16 @@ class Tape:
             self._number_operation(node, graph)
         for node in graph.leaves:
             self._number_leaf(node)
+
+    def _still_alive(self, lost: Iterable[GraphNode]) -> Graph | None:
+        """The graph behind those of these nodes whose results the program keeps; None if it keeps none."""
+        found = []
+        for node in lost:
+            for seen, _ in node.outputs.values():
+                grad_fn = getattr(seen.tensor, "grad_fn", None)
+                if grad_fn is not None and graph_node(grad_fn) is node:
+                    found.append(grad_fn)
+        return self.walk(found) if found else None
 
     def _number_operation(self, node: GraphNode, graph: Graph) -> None:
         if node in self.ids:
@@ -152,6 +169,7 @@ class Tape:
             entry = NodeEntry(node, about(type(python_node)))
             entry.edges = graph.edges[node]
         else:
+            self._unread.add(node)
             entry = NodeEntry(node, about_dropped(node.name))
             entry.edges = _edges_of(operation) if operation is not None else ()
         for to, _ in entry.edges:

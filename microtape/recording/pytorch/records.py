@@ -71,8 +71,10 @@ def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tupl
     if is_last and len(given) == len(entry.edges) and entry.is_alone:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
+    at_call = {ref.tensor: ref for ref in map(tape.ref, given)}  # a leaf has been written to since
     for to, input_nr in entry.edges:
         ref = tape.output(to, input_nr) if to is not None else None
+        ref = at_call.get(ref.tensor, ref) if ref is not None else None
         found.append(Operand(ref, "") if to is not None else None)
     used = {one.ref.tensor for one in found if one is not None and one.ref is not None}
     free = [ref for one in given if (ref := tape.ref(one)).tensor not in used]

@@ -172,6 +172,7 @@ class Tape:
             self._unread.add(node)
             entry = NodeEntry(node, about_dropped(node.name))
             entry.edges = _edges_of(operation) if operation is not None else ()
+            entry.output_count = max(node.outputs, default=-1) + 1
         for to, _ in entry.edges:
             if to is not None and to.sequence_nr == LEAF and to not in self.ids:
                 self._number_leaf(to)

@@ -189,7 +189,7 @@ class Operations(TorchFunctionMode):
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
                 for one in found[:1] if out is None else _tensors((out,), {}):
-                    if one.requires_grad or self.tensors.find(one) is not None:
+                    if self.tensors.find(one) is not None:  # else it may be memory that nothing has written to yet
                         self.tensors.read(one)
         return [(one, version_of(one)) for one in found]
 

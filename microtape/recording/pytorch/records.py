@@ -15,7 +15,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.operations import Operation
 from microtape.recording.pytorch.tape import NodeEntry, Tape, TensorEntry
-from microtape.recording.pytorch.tensors import has_history
+from microtape.recording.pytorch.tensors import tells_history
 from microtape.recording.writing.variable_names import assignment_target
 
 
@@ -90,7 +90,7 @@ def _operands(tape: Tape, entry: NodeEntry, operation: Operation | None) -> tupl
 
 def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:
     seen, tensor = entry.seen, entry.seen.tensor
-    if tensor is not None and not has_history(tensor):
+    if tensor is not None and not tells_history(tensor):
         tensor = None
     names = tuple(entry.names)
     if not names and entry.node is not None and entry.node not in within:

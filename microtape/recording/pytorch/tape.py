@@ -16,7 +16,7 @@ from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import About, about, about_dropped
 from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
 from microtape.recording.pytorch.saved import Saved, saved_by
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node, has_history
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node, tells_history
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
@@ -156,7 +156,7 @@ class Tape:
         for node in lost:
             for seen, _ in node.outputs.values():
                 tensor = seen.tensor
-                grad_fn = tensor.grad_fn if tensor is not None and has_history(tensor) else None
+                grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
                 if grad_fn is not None and graph_node(grad_fn) is node:
                     found.append(grad_fn)
         return self.walk(found) if found else None
@@ -335,7 +335,7 @@ class Tape:
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold tensors, and the paths of parameters in modules."""
         for name, tensor in names_in_frames(frame):
-            if not has_history(tensor):
+            if not tells_history(tensor):
                 continue
             seen = self._tensors.find(tensor)
             is_leaf = tensor.is_leaf and tensor.requires_grad

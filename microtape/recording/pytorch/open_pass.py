@@ -29,7 +29,7 @@ from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.hooks import UserHooks
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
-from microtape.recording.pytorch.tensors import LEAF, GraphNode
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, tells_history
 from microtape.recording.pytorch.values import Values
 
 Fault = Callable[[Exception], None]
@@ -338,14 +338,19 @@ def edge_of(output: Any) -> tuple[Any, int]:
         return output.node, output.output_nr
     if output.grad_fn is not None:
         return output.grad_fn, output.output_nr
-    return torch.autograd.graph.get_gradient_edge(output).node, 0
+    with torch.inference_mode(False), torch.enable_grad():
+        return torch.autograd.graph.get_gradient_edge(output).node, 0
 
 
 def has_graph(output: Any) -> bool:
     """Whether a pass can begin at an output."""
     if not isinstance(output, torch.Tensor):
         return True
-    return output.grad_fn is not None or (output.requires_grad and output.is_leaf and not _is_wrapped(output))
+    if not tells_history(output):
+        return False
+    if output.grad_fn is not None:
+        return True
+    return output.requires_grad and not output.is_inference() and not _is_wrapped(output)
 
 
 def is_transformed(output: Any) -> bool:

@@ -15,7 +15,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.operations import Operation
 from microtape.recording.pytorch.tape import NodeEntry, Tape, TensorEntry
-from microtape.recording.pytorch.tensors import GraphNode
+from microtape.recording.pytorch.tensors import GraphNode, tells_history
 from microtape.recording.writing.variable_names import assignment_target
 
 
@@ -82,8 +82,10 @@ def _operands(
     if is_last and len(given) == len(entry.edges) and entry.is_alone:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
+    at_call = {ref.tensor: ref for ref in map(tape.ref, given)}  # a leaf has been written to since
     for to, input_nr in entry.edges:
         ref = tape.output(to, input_nr) if to is not None else None
+        ref = at_call.get(ref.tensor, ref) if ref is not None else None
         found.append(Operand(ref, "") if to is not None else None)
     taken = used.setdefault(operation, set()) if operation is not None else set()
     taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
@@ -100,6 +102,8 @@ def _operands(
 
 def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:
     seen, tensor = entry.seen, entry.seen.tensor
+    if tensor is not None and not tells_history(tensor):
+        tensor = None
     names = tuple(entry.names)
     if not names and entry.node is not None and entry.node not in within:
         place = nodes[entry.node].place

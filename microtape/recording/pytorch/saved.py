@@ -14,6 +14,8 @@ from microtape.recording.pytorch.tensors import DTYPES, SeenTensor, Tensors, gra
 from microtape.recording.pytorch.values import shape_and_dtype
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
+"""Batch norm writes into its running statistics without counting a version."""
 _FREED = ("second time", "after they have already been freed", "already been freed")
 
 
@@ -93,6 +95,8 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
             continue
         if isinstance(value, torch.Tensor):
             seen, version = _seen(value, tensors)
+            if attribute in _WRITTEN_UNCOUNTED:
+                seen.values[version] = tensors.values.of(value)
             found.append(Saved(name, seen, version, version))
         elif isinstance(value, list | tuple):
             for i, one in enumerate(value):

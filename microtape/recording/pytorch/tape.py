@@ -16,7 +16,7 @@ from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import About, about, about_dropped
 from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node, tells_history
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
@@ -349,6 +349,8 @@ class Tape:
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold tensors, and the paths of parameters in modules."""
         for name, tensor in names_in_frames(frame):
+            if not tells_history(tensor):
+                continue
             seen = self._tensors.find(tensor)
             is_leaf = tensor.is_leaf and tensor.requires_grad
             if seen is None and is_leaf:
@@ -356,6 +358,8 @@ class Tape:
             elif seen is None and tensor.grad_fn is not None:
                 known = graph_node(tensor.grad_fn).outputs.get(tensor.output_nr)
                 seen = known[0] if known is not None and known[0].tensor is None else None
+            if seen is not None:
+                seen.requires_grad = tensor.requires_grad  # `requires_grad_` may have changed it
             if seen is None or (seen not in self._numbers and not is_leaf and seen.border is None and not seen.node):
                 continue
             if seen.border is not None:
@@ -413,8 +417,9 @@ def _living(node: GraphNode) -> Any:
     """torch's own node, if the program has a tensor that it computed."""
     for seen, _ in node.outputs.values():
         tensor = seen.tensor
-        if tensor is not None and tensor.grad_fn is not None and graph_node(tensor.grad_fn) is node:
-            return tensor.grad_fn
+        grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
+        if grad_fn is not None and graph_node(grad_fn) is node:
+            return grad_fn
     return None
 
 

@@ -65,6 +65,8 @@ def _origins(program: Program, position: int, leaf: int) -> Iterator[BackwardSte
             if step is None or user in seen or all(one.term is None for one in step.deliveries if one.node == node):
                 continue
             seen.add(user)
+            if any(largest(one.term) > 0 for one in step.deliveries if one.node == node):
+                continue  # what several nodes sent here cancels
             if any(largest(value) > 0 for value in step.grad_outputs):
                 yield step
             else:
@@ -162,7 +164,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
         return f"{node.op}.backward returns zeros", [], "warning", f"Look at the backward of {node.op}."
     return (
         f"{op} sends only zeros",
-        [f"The input is{extent.removeprefix(':')}."] if extent else [],
+        [f"{name}{extent}."] if extent else [],
         "warning",
         ("Look at the numbers that it saved, in the stepper."),
     )

@@ -170,18 +170,21 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def frozen(thing: Any) -> Any:
-    """A value by which two runs can be compared: tensors by their bits, their memory and their hooks."""
+def frozen(thing: Any, *, versions: bool = True) -> Any:
+    """A value by which two runs can be compared: tensors by their bits, their memory and their hooks.
+
+    Not by the versions of gradients: torch adds in place in a buffer if nobody else has looked at its storage.
+    """
     import torch
 
     if isinstance(thing, torch.Tensor):
         grad = thing.grad if thing.is_leaf or thing.retains_grad else None
         return (
-            str(thing.dtype), tuple(thing.shape), thing.stride(), thing.storage_offset(), thing._version,
+            str(thing.dtype), tuple(thing.shape), thing.stride(), thing.storage_offset(), versions and thing._version,
             thing.untyped_storage().nbytes(), thing.requires_grad, thing.is_leaf, thing._is_view(),
             digest(thing.detach().contiguous().numpy().tobytes()), thing.grad_fn and short_name(thing.grad_fn),
             len(thing._backward_hooks or ()), len(thing._post_accumulate_grad_hooks or ()),
-            frozen(grad) if grad is not None else None,
+            frozen(grad, versions=False) if grad is not None else None,
         )  # fmt: skip
     if isinstance(thing, torch.nn.Module):
         hooks = {key: len(value) for key, value in vars(thing).items() if key.endswith("_hooks")}

@@ -137,7 +137,7 @@ def _first_norm(program: Program, update: UpdateRecord) -> float:
     assert update.norm is not None
     record = program.recording.tensors[update.tensor]
     size = program.sizes(record.values[min(record.values)]) if record.values else None
-    if size is None or size.rms <= _NEXT_TO_ZERO:
+    if size is None or not size.rms > _NEXT_TO_ZERO:
         return update.norm
     return min(size.rms * math.sqrt(math.prod(record.shape)), update.norm)
 
@@ -148,7 +148,8 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     name = program.tensor_name(update.tensor)
     assert update.norm is not None
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
-    first, last = _first_norm(program, update), program.updated[update.tensor][-1]
+    finite = [one for one in program.updated[update.tensor] if one.norm is not None]
+    first, last = _first_norm(program, update), finite[-1]
     diverges = last.norm is not None and last.norm > _DIVERGED * first
     ways = [f"from {format_number(first, 3)} to {format_number(last.norm, 3)}"] if diverges else []
     text = headline(

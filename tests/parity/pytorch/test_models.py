@@ -16,8 +16,8 @@ from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Value
 from tests.parity.pytorch.beside import (
     SeenPass,
-    edge_of,
     each_pass,
+    edge_of,
     hooks_on,
     lifetimes,
     nodes_behind,
@@ -250,7 +250,7 @@ def test_scopes_nest_as_modules_do(program: Path) -> None:
     since = [next_number()]
 
     def note() -> None:
-        names = dict((module, path) for path, module in running[0].named_modules()) if running else {}
+        names = {module: path for path, module in running[0].named_modules()} if running else {}
         modules = tuple(names[one] for one in running)
         paths.update(dict.fromkeys(range(since[0], next_number()), modules))
         since[0] = next_number()

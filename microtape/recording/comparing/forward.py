@@ -1,0 +1,151 @@
+"""Compares what the operations of two programs computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from microtape.recording.comparing.differences import Pair
+from microtape.recording.comparing.ledger import Ledger, Site
+from microtape.recording.comparing.rounding import added_up
+from microtape.recording.model.model import NodeRecord, TensorRef, Value
+
+_Steps = tuple[int | None, int | None]
+
+
+class ForwardComparison:
+    """Compares values in the order of the tape. Values are named by their tensors in a."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._a, self._b = ledger.a, ledger.b
+        self._relative: dict[TensorRef, float] = {}  # how far apart a value may be, because of rounding
+        self._parted: set[TensorRef] = set()
+        self._inputs: dict[int, tuple[TensorRef, Value | None]] = {}  # tensor -> what was compared of it last
+        self._compared: set[tuple[TensorRef, TensorRef]] = set()
+        self._at_border = 0  # the first border that is later than the operations compared so far
+        self.grad_relative: dict[int, float] = {}  # the same for the `.grad` of a leaf
+        self.parted_grads: set[int] = set()
+
+    def segment(self, number: object, passes: Pair | None) -> None:
+        """Compare the operations that were recorded before a pass."""
+        for node in self._segments.get(number, ()):
+            self.node(node, passes)
+
+    def node(self, node: int, passes: Pair | None, steps: _Steps | None = None) -> None:
+        """Compare what an operation used, as far as no node computed it, and what it computed."""
+        other = self._ledger.matching.of_a(node)
+        one = self._a.nodes[node]
+        if other is None or one.variable is not None:
+            return
+        self._pass_borders(node)
+        counterpart = self._b.nodes[other]
+        ours, theirs = _tensors(one), _tensors(counterpart)
+        if len(ours) == len(theirs):
+            for number, refs in enumerate(zip(ours, theirs, strict=True)):
+                self._input(number, refs, (node, other), passes, steps)
+        sources = [*ours, *self._sources(one)]
+        relative = max(map(self.relative, sources), default=0.0)
+        follows = any(map(self.has_parted, sources))
+        for number, (ref, its) in enumerate(zip(one.outputs, counterpart.outputs, strict=False)):
+            if ref is not None and its is not None:
+                site = Site("value", passes, steps, (node, other), number, (ref, its))
+                self._check(site, relative, follows, added=one.name)
+
+    def relative(self, ref: TensorRef) -> float:
+        """How far apart a value may be, as a part of its magnitude; 0 if it is the same to the bit."""
+        return self._relative.get(ref, 0.0)
+
+    def has_parted(self, ref: TensorRef) -> bool:
+        """Whether a value, or what it was computed from, differs."""
+        return ref in self._parted
+
+    def _pass_borders(self, node: int) -> None:
+        """Take what is known of the operands of each operation without history over to its results."""
+        borders = self._a.borders
+        while self._at_border < len(borders) and borders[self._at_border].tape <= node:
+            border = borders[self._at_border]
+            self._at_border += 1
+            sources = [one.ref for one in border.operands if one.ref is not None]
+            relative = max(map(self.relative, sources), default=0.0)
+            parted = any(map(self.has_parted, sources))
+            for ref in border.outputs:
+                self._relative[ref] = relative
+                if parted:
+                    self._parted.add(ref)
+
+    def _input(
+        self, number: int, refs: tuple[TensorRef, TensorRef], nodes: Pair, passes: Pair | None, steps: _Steps | None
+    ) -> None:
+        """Compare a leaf, or a tensor without history, when it is used for the first time."""
+        ref, its = refs
+        if refs in self._compared or ref in self._computed:
+            return
+        self._compared.add(refs)
+        before, value = self._inputs.get(ref.tensor), self._a.value(ref)
+        relative, follows = self.relative(ref), self.has_parted(ref)
+        if before is not None:  # an update has changed it: by its gradient, and that may have been rounded
+            earlier, old = before
+            share = min(_change(old, value), 1.0)
+            relative = max(relative, self.relative(earlier), self.grad_relative.get(ref.tensor, 0.0) * share)
+            follows = follows or self.has_parted(earlier) or ref.tensor in self.parted_grads
+        self._inputs[ref.tensor] = (ref, value)
+        self._check(Site("input", passes, steps, nodes, number, (ref, its)), relative, follows)
+
+    def _check(self, site: Site, relative: float, follows: bool, added: str = "") -> None:
+        assert site.tensors is not None
+        ref, its = site.tensors
+        ledger = self._ledger
+        if self._a.tensors[ref.tensor].dtype != self._b.tensors[its.tensor].dtype:
+            ledger.dtypes.append((self._a.tensors[ref.tensor].dtype, self._b.tensors[its.tensor].dtype))
+        relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
+        x, y = self._a.value(ref), self._b.value(its)
+        floor = relative * added_up(added, self._operand_values(site), ledger.largest) if added and x is not y else 0.0
+        found = ledger.check(site, x, y, relative, floor, follows=follows, may_be_none=False)
+        self._relative[ref] = found.relative
+        if found.parts:
+            self._parted.add(ref)
+
+    def _operand_values(self, site: Site) -> Iterator[Value | None]:
+        assert site.nodes is not None
+        return (self._a.value(ref) for ref in _tensors(self._a.nodes[site.nodes[0]]))
+
+    def _sources(self, node: NodeRecord) -> Iterable[TensorRef]:
+        """The values at the other end of a node's edges: a recorder may not know all operands."""
+        for to, number in node.edges:
+            outputs = self._a.nodes[to].outputs if to is not None else ()
+            ref = outputs[number] if number < len(outputs) else None
+            if ref is not None:
+                yield ref
+
+    @cached_property
+    def _segments(self) -> Mapping[object, list[int]]:
+        """The operations of the program itself, by the pass before which they were recorded."""
+        found: dict[object, list[int]] = {}
+        side = self._ledger.matching.a
+        for node, segment in zip(self._a.nodes, side.segments, strict=True):
+            if node.pass_ is None and node.variable is None:
+                found.setdefault(segment, []).append(node.id)
+        return found
+
+    @cached_property
+    def _computed(self) -> frozenset[TensorRef]:
+        """The values that a node computed."""
+        return frozenset(ref for node in self._a.nodes for ref in node.outputs if ref is not None)
+
+
+def _tensors(node: NodeRecord) -> list[TensorRef]:
+    return [one.ref for one in node.operands if one.ref is not None]
+
+
+def _change(old: Value | None, new: Value | None) -> float:
+    """How far an update has moved a value, as a part of its magnitude; 1 if that is unknown."""
+    if not isinstance(old, np.ndarray) or not isinstance(new, np.ndarray) or old.shape != new.shape:
+        return 1.0
+    if new.dtype.kind not in "fc" or not new.size:
+        return 1.0
+    moved, size = float(np.abs(np.subtract(new, old)).max()), float(np.abs(new).max())
+    return moved / size if size and math.isfinite(moved) else 1.0

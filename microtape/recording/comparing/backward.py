@@ -14,6 +14,7 @@ from microtape.recording.comparing.ledger import Ledger, Site
 from microtape.recording.comparing.rounding import summed_up
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 
+_NOTHING = (0.0, False)  # no tolerance, no difference
 _Buffer: TypeAlias = tuple[int, int]
 """A node of a, and which of its outputs: where gradients arrive."""
 
@@ -102,13 +103,11 @@ class BackwardComparison:
 
     def _step(self, step: BackwardStep, other: BackwardStep, nodes: Pair) -> None:
         steps, node = (step.index, other.index), self._ledger.a.nodes[step.node]
-        sources = [one.ref for one in node.saved]
-        relative = max(map(self._forward.relative, sources), default=0.0)
-        parted = any(map(self._forward.has_parted, sources))
+        relative, parted = self._forward.of_all(one.ref for one in node.saved)
         for number, (x, y) in enumerate(self._both(step.grad_outputs, other.grad_outputs)):
             buffer = (nodes[0], number)
             parts = buffer in self._parted
-            if x is not y and not (parts and self._is_known(buffer, x, y)):
+            if not self._ledger.identical(x, y) and not (parts and self._is_known(buffer, x, y)):
                 rtol = self._ledger.rtol_at(nodes, number, x, y)
                 site = Site("arrived", self._passes, steps, nodes, number)
                 found = self._ledger.check(site, x, y, rtol, self._allowed.get(buffer, 0.0), follows=parts)
@@ -135,14 +134,11 @@ class BackwardComparison:
         found: list[tuple[float, bool]] = []
         name = self._ledger.a.nodes[nodes[0]].name
         for number, (x, y) in enumerate(self._both(step.grad_inputs, other.grad_inputs)):
-            if x is None and y is None:
-                found.append((0.0, False))
+            if self._ledger.identical(x, y):
+                found.append(_NOTHING)
                 continue
-            rtol = self._rtol_along(nodes, number, x, y)
-            relative = self._ledger.tolerance.together(rtol, before)
-            floor = 0.0
-            if x is not None and x is not y:
-                floor = relative * summed_up(name, x, step.grad_outputs, self._ledger.largest)
+            relative = self._ledger.tolerance.together(self._rtol_along(nodes, number, x, y), before)
+            floor = relative * summed_up(name, x, step.grad_outputs, self._ledger.largest) if x is not None else 0.0
             site = Site("sent", self._passes, (step.index, other.index), nodes, number)
             checked = self._ledger.check(site, x, y, relative, floor, follows=parted)
             found.append((checked.allowed, checked.parts))
@@ -175,18 +171,15 @@ class BackwardComparison:
         if buffer in self._reordered and not is_last:
             return
         its = (theirs[-1] if buffer in self._reordered else theirs[at]).delivery
-        if one.total is one.term and its.total is its.term:
-            self._summed[buffer] = one.total, its.total
+        x, y = self._summed[buffer] = one.total, its.total
+        if (x is one.term and y is its.term) or self._ledger.identical(x, y):
             return
         nodes = (buffer[0], other)
-        rtol = self._ledger.rtol_at(nodes, one.input_nr, one.total, its.total)
-        if one.total is not its.total:
-            terms = (one.term, one.before, one.total)
-            self._add(buffer, rtol * max(map(self._ledger.largest, terms)))
+        rtol = self._ledger.rtol_at(nodes, one.input_nr, x, y)
+        self._add(buffer, rtol * max(map(self._ledger.largest, (one.term, one.before, x))))
         site = Site("sum", self._passes, steps, nodes, one.input_nr)
         allowed = self._allowed.get(buffer, 0.0)
-        found = self._ledger.check(site, one.total, its.total, rtol, allowed, follows=buffer in self._parted)
-        self._summed[buffer] = one.total, its.total
+        found = self._ledger.check(site, x, y, rtol, allowed, follows=buffer in self._parted)
         self._add(buffer, 0.0, parts=found.parts)
 
     def _add(self, buffer: _Buffer, allowed: float, *, parts: bool = False) -> None:
@@ -207,7 +200,7 @@ class BackwardComparison:
         x, y = step.grad_after, other.grad_after
         site = Site("grad", self._passes, (step.index, other.index), nodes, 0, _at_zero(leaf, its))
         relative = self._ledger.tolerance.together(self._ledger.rtol_at(nodes, 0, x, y), before)
-        floor = relative * max(map(self._ledger.largest, (x, step.grad_before))) if x is not y else 0.0
+        floor = relative * max(map(self._ledger.largest, (x, step.grad_before)))
         follows = parted or leaf in self._forward.parted_grads
         found = self._ledger.check(site, x, y, relative, floor, follows=follows)
         self._forward.grad_relative[leaf] = found.relative

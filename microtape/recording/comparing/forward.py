@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
 
 from microtape.recording.comparing.differences import Pair
 from microtape.recording.comparing.ledger import Ledger, Site
-from microtape.recording.comparing.rounding import added_up
+from microtape.recording.comparing.rounding import carried_over
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 
 _Steps = tuple[int | None, int | None]
@@ -48,12 +48,19 @@ class ForwardComparison:
             for number, refs in enumerate(zip(ours, theirs, strict=True)):
                 self._input(number, refs, (node, other), passes, steps)
         sources = [*ours, *self._sources(one)]
-        relative = max(map(self.relative, sources), default=0.0)
-        follows = any(map(self.has_parted, sources))
+        relative, follows = self.of_all(sources)
         for number, (ref, its) in enumerate(zip(one.outputs, counterpart.outputs, strict=False)):
             if ref is not None and its is not None:
                 site = Site("value", passes, steps, (node, other), number, (ref, its))
-                self._check(site, relative, follows, added=one.name)
+                self._check(site, relative, follows)
+
+    def of_all(self, sources: Iterable[TensorRef]) -> tuple[float, bool]:
+        """How far apart the values may be relatively, and whether any of them differs."""
+        relative, parted = 0.0, False
+        for ref in sources:
+            relative = max(relative, self._relative.get(ref, 0.0))
+            parted = parted or ref in self._parted
+        return relative, parted
 
     def relative(self, ref: TensorRef) -> float:
         """How far apart a value may be, as a part of its magnitude; 0 if it is the same to the bit."""
@@ -70,8 +77,7 @@ class ForwardComparison:
             border = borders[self._at_border]
             self._at_border += 1
             sources = [one.ref for one in border.operands if one.ref is not None]
-            relative = max(map(self.relative, sources), default=0.0)
-            parted = any(map(self.has_parted, sources))
+            relative, parted = self.of_all(sources)
             for ref in border.outputs:
                 self._relative[ref] = relative
                 if parted:
@@ -95,23 +101,27 @@ class ForwardComparison:
         self._inputs[ref.tensor] = (ref, value)
         self._check(Site("input", passes, steps, nodes, number, (ref, its)), relative, follows)
 
-    def _check(self, site: Site, relative: float, follows: bool, added: str = "") -> None:
+    def _check(self, site: Site, relative: float, follows: bool) -> None:
         assert site.tensors is not None
         ref, its = site.tensors
         ledger = self._ledger
         if self._a.tensors[ref.tensor].dtype != self._b.tensors[its.tensor].dtype:
             ledger.dtypes.append((self._a.tensors[ref.tensor].dtype, self._b.tensors[its.tensor].dtype))
-        relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
         x, y = self._a.value(ref), self._b.value(its)
-        floor = relative * added_up(added, self._operand_values(site), ledger.largest) if added and x is not y else 0.0
+        if x is not None and ledger.identical(x, y):
+            self._relative.pop(ref, None)  # of a tensor without history: what is known of its operands
+            self._parted.discard(ref)
+            return
+        relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
+        floor = 0.0
+        if site.kind == "value" and site.nodes is not None and x is not None:
+            node = self._a.nodes[site.nodes[0]]
+            operands = (ledger.largest(self._a.value(one)) for one in _tensors(node))
+            floor = relative * carried_over(node.name, operands, ledger.largest(x))
         found = ledger.check(site, x, y, relative, floor, follows=follows, may_be_none=False)
         self._relative[ref] = found.relative
         if found.parts:
             self._parted.add(ref)
-
-    def _operand_values(self, site: Site) -> Iterator[Value | None]:
-        assert site.nodes is not None
-        return (self._a.value(ref) for ref in _tensors(self._a.nodes[site.nodes[0]]))
 
     def _sources(self, node: NodeRecord) -> Iterable[TensorRef]:
         """The values at the other end of a node's edges: a recorder may not know all operands."""

@@ -7,7 +7,8 @@ Note [How rounding is allowed for]
   Errors of single operations are independent, so that they grow with the square root of their number: what is computed
   from a value that agrees within t agrees within √(t² + rtol²).
   Where large numbers cancel (a sum of gradients, the difference of two values, the backward of a normalisation), what
-  remains may be nothing but rounding. There the tolerance is relative to the numbers that were added up.
+  remains may be nothing but rounding. There the tolerance is relative to the numbers that were added up. It is relative
+  to the operands, too, where a function makes them smaller without making their errors smaller, as tanh does.
   Values that are equal to the bit leave no room: what is computed from them must agree within a single rounding.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import NamedTuple
 
 from microtape.recording.comparing.measuring import Measured
@@ -26,8 +28,11 @@ RTOL = {
     "complex32": 1e-3, "complex64": 1.3e-6, "complex128": 1e-7,
 }  # fmt: skip
 _FLOAT8 = 0.25  # half of the distance between two neighbours, relative to them
-_ADDING = re.compile(r"(Add|Sub|Rsub|Sum|Mean|Cumsum)Backward")
-"""Nodes whose forward only adds up."""
+_KEEPING = re.compile(r"(Add|Sub|Rsub|Sum|Mean|Cumsum|Tanh|Sigmoid|Sin|Cos|Erf|\w*Softmax|\w*Norm)Backward")
+"""Nodes whose result is off by as much as their operands, however small it is: sums, and functions with slopes up to 1.
+A normalisation begins with the difference from the mean."""
+_RAISING = re.compile(r"(Exp|Expm1|Exp2)Backward")
+"""Nodes whose result is off by a part of itself that is as large as the error of their operand."""
 _SUMMING = re.compile(r"mm|Matmul|Linear|Softmax|Norm|Conv|Mv|Dot|Var|Std|Attention|Cumsum|Einsum", re.IGNORECASE)
 """Nodes whose backward adds up; for other nodes, only where broadcasting is undone."""
 
@@ -64,15 +69,25 @@ def _rtol(dtype: str) -> float:
     return _FLOAT8 if dtype.startswith("float8") else RTOL.get(dtype, 0.0)
 
 
-def added_up(name: str, operands: Iterable[Value | None], largest: Callable[[Value | None], float]) -> float:
-    """The largest magnitude that a node's forward adds up; 0 if it does anything else."""
-    return max(map(largest, operands), default=0.0) if _ADDING.match(name) else 0.0
+def carried_over(name: str, operands: Iterable[float], result: float) -> float:
+    """The magnitude that the relative tolerance of a node's result refers to, given those of its operands; or 0."""
+    kind = _kind_of(name)
+    return max(operands, default=0.0) * (result if kind == "raises" else 1.0) if kind else 0.0
 
 
-def summed_up(
-    name: str, gradient: Value, arrived: Iterable[Value | None], largest: Callable[[Value | None], float]
-) -> float:
+def summed_up(name: str, gradient: Value, arrived: Iterable[Value | None], largest: Callable[[Value], float]) -> float:
     """The largest magnitude that a node's backward adds up to compute a gradient; 0 if it adds up nothing."""
     known = [one for one in arrived if one is not None]
-    is_reduced = any(math.prod(gradient.shape) < math.prod(one.shape) for one in known)
-    return max(map(largest, known), default=0.0) if is_reduced or _SUMMING.search(name) else 0.0
+    if _sums(name) or any(math.prod(gradient.shape) < math.prod(one.shape) for one in known):
+        return max(map(largest, known), default=0.0)
+    return 0.0
+
+
+@cache
+def _kind_of(name: str) -> str:
+    return "keeps" if _KEEPING.match(name) else "raises" if _RAISING.match(name) else ""
+
+
+@cache
+def _sums(name: str) -> bool:
+    return bool(_SUMMING.search(name))

@@ -115,12 +115,12 @@ class Words:
 
     def _updated(self, one: Difference) -> str:
         """`, updated at train.py:14,` for a leaf that was written to since the pass before."""
-        passes = () if one.passes is None else self.comparison.a.passes[: one.passes[0]]
-        begun = passes[-1].index + 1 if passes else 0
-        for update in reversed(self.comparison.a.updates if one.tensors is not None and begun else ()):
-            if update.tensor == one.tensors[0].tensor and update.passes == begun and update.place is not None:
-                return f", updated at {PurePath(update.place.file).name}:{update.place.line},"
-        return ""
+        if one.passes is None or one.tensors is None or not one.passes[0]:
+            return ""
+        a, tensor = self.comparison.a, one.tensors[0].tensor
+        begun = a.passes[one.passes[0] - 1].index + 1
+        places = [u.place for u in a.updates if u.tensor == tensor and u.passes == begun and u.place is not None]
+        return f", updated at {PurePath(places[-1].file).name}:{places[-1].line}," if places else ""
 
     def _receiver(self, one: Difference) -> str:
         """What is at the other end of the edge: its user's name, else the expression or the node."""

@@ -210,6 +210,13 @@ WATCH = (
         "help": "record the script again whenever one of its files changes, and stay at the same place",
     },
 )
+BESIDE = (
+    ("--beside",),
+    {
+        "metavar": "OTHER",
+        "help": "another recording or script: opens where both part, t shows the same step there; see diff",
+    },
+)
 RTOL = (
     ("--rtol",),
     {
@@ -377,7 +384,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
         "FILE",
     )
     add(

@@ -7,7 +7,7 @@ import json
 import shlex
 import shutil
 
-from microtape.recording.comparing import compare
+from microtape.recording.comparing import Comparison, compare
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
@@ -23,16 +23,25 @@ def run(arguments: argparse.Namespace) -> int:
     with status_line("comparing ...   Ctrl-C stops"):
         passes = choose_passes(a, arguments.passes), choose_passes(b, arguments.passes)
         found = compare(a, b, arguments.rtol, arguments.atol, passes)
-    ascii = is_ascii(arguments)
-    report = Report(found, names_of(arguments.a, arguments.b), ascii)
+    ascii, names = is_ascii(arguments), names_of(arguments.a, arguments.b)
     if arguments.json:
-        print(json.dumps({"a": arguments.a, "b": arguments.b, **report.as_json()}, allow_nan=False))
-    else:
-        columns, _ = shutil.get_terminal_size((100, 24))
-        for text in report.lines(min(max(columns, 60), 120)):
-            print(plain(line(text), ascii=ascii))
-        if found.first is not None:
-            print(f"$ {plain(line(_beside(arguments)))}")
+        report = Report(found, names, ascii).as_json()
+        print(json.dumps({"a": arguments.a, "b": arguments.b, **report}, allow_nan=False))
+        return _exit_code(found)
+    return finish(found, names, ascii, _beside(arguments) if found.first is not None else "")
+
+
+def finish(found: Comparison, names: tuple[str, str], ascii: bool, command: str = "") -> int:
+    """Print a comparison, and the command that shows more. Returns the exit code."""
+    columns, _ = shutil.get_terminal_size((100, 24))
+    for text in Report(found, names, ascii).lines(min(max(columns, 60), 120)):
+        print(plain(line(text), ascii=ascii))
+    if command:
+        print(f"$ {plain(line(command))}")
+    return _exit_code(found)
+
+
+def _exit_code(found: Comparison) -> int:
     if found.differences:
         return Exit.FOUND
     return Exit.OK if found.is_complete else Exit.NOT_ALL_COMPARED

@@ -104,6 +104,7 @@ class BackwardComparison:
     def _step(self, step: BackwardStep, other: BackwardStep, nodes: Pair) -> None:
         steps, node = (step.index, other.index), self._ledger.a.nodes[step.node]
         relative, parted = self._forward.of_all(one.ref for one in node.saved)
+        parted = parted or step.node in self._forward.parted_uses
         for number, (x, y) in enumerate(self._both(step.grad_outputs, other.grad_outputs)):
             buffer = (nodes[0], number)
             parts = buffer in self._parted

@@ -27,6 +27,7 @@ class ForwardComparison:
         self._inputs: dict[int, tuple[TensorRef, Value | None]] = {}  # tensor -> what was compared of it last
         self._compared: set[tuple[TensorRef, TensorRef]] = set()
         self._at_border = 0  # the first border that is later than the operations compared so far
+        self.parted_uses: set[int] = set()  # nodes that use different values, computed by nodes without a counterpart
         self.grad_relative: dict[int, float] = {}  # the same for the `.grad` of a leaf
         self.parted_grads: set[int] = set()
 
@@ -47,8 +48,8 @@ class ForwardComparison:
         if len(ours) == len(theirs):
             for number, refs in enumerate(zip(ours, theirs, strict=True)):
                 self._input(number, refs, (node, other), passes, steps)
-        sources = [*ours, *self._sources(one)]
-        relative, follows = self.of_all(sources)
+        relative, follows = self.of_all([*ours, *self._sources(one)])
+        follows = follows or node in self.parted_uses
         for number, (ref, its) in enumerate(zip(one.outputs, counterpart.outputs, strict=False)):
             if ref is not None and its is not None:
                 site = Site("value", passes, steps, (node, other), number, (ref, its))
@@ -88,9 +89,14 @@ class ForwardComparison:
     ) -> None:
         """Compare a leaf, or a tensor without history, when it is used for the first time."""
         ref, its = refs
-        if refs in self._compared or ref in self._computed:
+        if refs in self._compared:
             return
         self._compared.add(refs)
+        made, its_made = self._computed_by.get(ref), self._its_computed_by.get(its)
+        if made is not None or its_made is not None:
+            if made is None or self._ledger.matching.of_a(made) != its_made:
+                self._stand_in(Site("input", passes, steps, nodes, number, refs))
+            return
         before, value = self._inputs.get(ref.tensor), self._a.value(ref)
         relative, follows = self.relative(ref), self.has_parted(ref)
         if before is not None:  # an update has changed it: by its gradient, and that may have been rounded
@@ -100,6 +106,17 @@ class ForwardComparison:
             follows = follows or self.has_parted(earlier) or ref.tensor in self.parted_grads
         self._inputs[ref.tensor] = (ref, value)
         self._check(Site("input", passes, steps, nodes, number, (ref, its)), relative, follows)
+
+    def _stand_in(self, site: Site) -> None:
+        """Compare two operands that were computed in different ways: their nodes are no counterparts."""
+        assert site.tensors is not None
+        assert site.nodes is not None
+        ref, its = site.tensors
+        x, y = self._a.value(ref), self._b.value(its)
+        relative = self._ledger.tolerance.together(self._ledger.rtol_of(ref, its), self.relative(ref))
+        follows = self.has_parted(ref)
+        if self._ledger.check(site, x, y, relative, follows=follows, may_be_none=False).parts:
+            self.parted_uses.add(site.nodes[0])
 
     def _check(self, site: Site, relative: float, follows: bool) -> None:
         assert site.tensors is not None
@@ -142,9 +159,14 @@ class ForwardComparison:
         return found
 
     @cached_property
-    def _computed(self) -> frozenset[TensorRef]:
-        """The values that a node computed."""
-        return frozenset(ref for node in self._a.nodes for ref in node.outputs if ref is not None)
+    def _computed_by(self) -> Mapping[TensorRef, int]:
+        """A value of a -> the node that computed it."""
+        return {ref: node.id for node in self._a.nodes for ref in node.outputs if ref is not None}
+
+    @cached_property
+    def _its_computed_by(self) -> Mapping[TensorRef, int]:
+        """The same for b."""
+        return {ref: node.id for node in self._b.nodes for ref in node.outputs if ref is not None}
 
 
 def _tensors(node: NodeRecord) -> list[TensorRef]:

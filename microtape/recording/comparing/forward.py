@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.recording.comparing.differences import Pair
 from microtape.recording.comparing.ledger import Ledger, Site
-from microtape.recording.comparing.rounding import carried_over
+from microtape.recording.comparing.rounding import UPDATE, carried_over
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 
 _Steps = tuple[int | None, int | None]
@@ -53,7 +53,7 @@ class ForwardComparison:
         for number, (ref, its) in enumerate(zip(one.outputs, counterpart.outputs, strict=False)):
             if ref is not None and its is not None:
                 site = Site("value", passes, steps, (node, other), number, (ref, its))
-                self._check(site, relative, follows)
+                self._check(site, relative, follows, map(self._a.value, ours))
 
     def of_all(self, sources: Iterable[TensorRef]) -> tuple[float, bool]:
         """How far apart the values may be relatively, and whether any of them differs."""
@@ -98,14 +98,14 @@ class ForwardComparison:
                 self._stand_in(Site("input", passes, steps, nodes, number, refs))
             return
         before, value = self._inputs.get(ref.tensor), self._a.value(ref)
-        relative, follows = self.relative(ref), self.has_parted(ref)
+        relative, follows, old = self.relative(ref), self.has_parted(ref), None
         if before is not None:  # an update has changed it: by its gradient, and that may have been rounded
             earlier, old = before
             share = min(_change(old, value), 1.0)
             relative = max(relative, self.relative(earlier), self.grad_relative.get(ref.tensor, 0.0) * share)
             follows = follows or self.has_parted(earlier) or ref.tensor in self.parted_grads
         self._inputs[ref.tensor] = (ref, value)
-        self._check(Site("input", passes, steps, nodes, number, (ref, its)), relative, follows)
+        self._check(Site("input", passes, steps, nodes, number, (ref, its)), relative, follows, (old,))
 
     def _stand_in(self, site: Site) -> None:
         """Compare two operands that were computed in different ways: their nodes are no counterparts."""
@@ -118,7 +118,8 @@ class ForwardComparison:
         if self._ledger.check(site, x, y, relative, follows=follows, may_be_none=False).parts:
             self.parted_uses.add(site.nodes[0])
 
-    def _check(self, site: Site, relative: float, follows: bool) -> None:
+    def _check(self, site: Site, relative: float, follows: bool, sources: Iterable[Value | None]) -> None:
+        """Compare a value with what it was computed from: the operands, or the value before an update."""
         assert site.tensors is not None
         ref, its = site.tensors
         ledger = self._ledger
@@ -130,11 +131,8 @@ class ForwardComparison:
             self._parted.discard(ref)
             return
         relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
-        floor = 0.0
-        if site.kind == "value" and site.nodes is not None and x is not None:
-            node = self._a.nodes[site.nodes[0]]
-            operands = (ledger.largest(self._a.value(one)) for one in _tensors(node))
-            floor = relative * carried_over(node.name, operands, ledger.largest(x))
+        name = UPDATE if site.kind == "input" or site.nodes is None else self._a.nodes[site.nodes[0]].name
+        floor = relative * carried_over(name, map(ledger.largest, sources), ledger.largest(x))
         found = ledger.check(site, x, y, relative, floor, follows=follows, may_be_none=False)
         self._relative[ref] = found.relative
         if found.parts:

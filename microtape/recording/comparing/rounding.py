@@ -31,6 +31,8 @@ _FLOAT8 = 0.25  # half of the distance between two neighbours, relative to them
 _KEEPING = re.compile(r"(Add|Sub|Rsub|Sum|Mean|Cumsum|Tanh|Sigmoid|Sin|Cos|Erf|\w*Softmax|\w*Norm)Backward")
 """Nodes whose result is off by as much as their operands, however small it is: sums, and functions with slopes up to 1.
 A normalisation begins with the difference from the mean."""
+UPDATE = "SubBackward0"
+"""An update of a leaf adds to it, too."""
 _RAISING = re.compile(r"(Exp|Expm1|Exp2)Backward")
 """Nodes whose result is off by a part of itself that is as large as the error of their operand."""
 _SUMMING = re.compile(r"mm|Matmul|Linear|Softmax|Norm|Conv|Mv|Dot|Var|Std|Attention|Cumsum|Einsum", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -53,15 +53,28 @@ class Fingerprints:
     @cached_property
     def below(self) -> Sequence[int]:
         """A number for all that a node was computed from, down to the names of the leaves."""
+        return self._below(lambda node: self.kinds[node.id])
+
+    @cached_property
+    def below_with_constants(self) -> Sequence[int]:
+        """The same with the operands that have no history: the texts of constants, the names of tensors."""
+        tensors = self.recording.tensors
+
+        def what(node: NodeRecord) -> Label:
+            names = [text if ref is None else tensors[ref.tensor].name for ref, text in node.operands]
+            return (self.kinds[node.id], *names)
+
+        return self._below(what)
+
+    def _below(self, what: Callable[[NodeRecord], object]) -> Sequence[int]:
         found: list[int] = []
-        kinds = self.kinds
         for node in self.recording.nodes:
             if node.variable is not None:
                 tensor = self.recording.tensors[node.variable]
                 found.append(hash(("leaf", tensor.name, () if tensor.name else tensor.shape)))
             else:
                 edges = [(-1 if to is None or to >= node.id else found[to], number) for to, number in node.edges]
-                found.append(hash((kinds[node.id], *edges)))
+                found.append(hash((what(node), *edges)))
         return found
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from microtape.recording.comparing.differences import Counts, Difference, DifferenceKind, OrderDifference, Pair
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.comparing.measuring import BOTH_MISSING, MISSING, UNKNOWN, Measured, largest, measure
-from microtape.recording.comparing.rounding import Tolerance
+from microtape.recording.comparing.rounding import Tolerance, smallest_step
 from microtape.recording.model.model import Recording, TensorRef, Value
 
 
@@ -112,12 +112,12 @@ class Ledger:
             return SAME
         self._by_statistics += measured.how == "statistics"
         if measured.identical:
-            self._identical += 1
+            self._identical += measured.how == "elements"
             return SAME
         self.worst = max(self.worst, measured.relative)
         allowed = relative * measured.scale
         if self.tolerance.rtol is None:  # else the user's tolerance is meant as it is
-            allowed = max(allowed, floor)
+            allowed = max(allowed, floor, *(smallest_step(one.dtype) for one in (x, y) if one is not None))
         parts = not self.tolerance.agrees(measured, allowed)
         if parts:
             self.differences.append(Difference(*site, a=x, b=y, measured=measured, follows=follows))

@@ -72,6 +72,9 @@ class Matching:
     def _match_alike(self) -> None:
         """Match nodes that look alike from below and above, then from below, then from above."""
 
+        def exactly(side: Fingerprints) -> Iterable[Label]:
+            return zip(side.segments, side.below_with_constants, side.above, strict=True)
+
         def both(side: Fingerprints) -> Iterable[Label]:
             return zip(side.segments, side.below, side.above, strict=True)
 
@@ -84,7 +87,13 @@ class Matching:
         def from_above(side: Fingerprints) -> Iterable[Label]:
             return zip(side.segments, side.above, map(side.local, side.recording.nodes), strict=True)
 
-        for labels, several in ((both, True), (anywhere, True), (from_below, False), (from_above, False)):
+        for labels, several in (
+            (exactly, True),
+            (both, True),
+            (anywhere, True),
+            (from_below, False),
+            (from_above, False),
+        ):
             if self._is_done:
                 return
             ours, theirs = _grouped(self.a, labels, self.to_b), _grouped(self.b, labels, self.to_a)

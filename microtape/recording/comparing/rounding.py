@@ -18,7 +18,9 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from microtape.recording.comparing.measuring import Measured
 from microtape.recording.model.model import Value
@@ -69,6 +71,16 @@ class Tolerance(NamedTuple):
 
 def _rtol(dtype: str) -> float:
     return _FLOAT8 if dtype.startswith("float8") else RTOL.get(dtype, 0.0)
+
+
+@cache
+def smallest_step(dtype: np.dtype[Any] | str) -> float:
+    """The distance between two numbers of a dtype near 0: 6e-8 for float16, next to nothing for wider ones."""
+    try:
+        known = np.dtype(dtype)
+    except TypeError:  # one that numpy does not have
+        return 0.0
+    return float(np.finfo(known).smallest_subnormal) if known.kind in "fc" else 0.0
 
 
 def carried_over(name: str, operands: Iterable[float], result: float) -> float:

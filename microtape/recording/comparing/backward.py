@@ -49,19 +49,28 @@ class BackwardComparison:
         for step in self._one.steps:
             node = self._matching.a.own[step.node]
             other = self._matching.to_b.get(node)
-            counterpart = self._steps_of_b.get(other) if other is not None else None
-            if other is not None and counterpart is not None:
+            if other is None:
+                continue
+            counterpart = self._counterpart(step, other)
+            if counterpart is not None:
                 self._step(step, counterpart, (node, other))
-            elif other is not None:
-                self._evaluated_once((step.index, None), (node, other), self._other.is_complete)
+            elif self._other.is_complete:  # else its end is the difference
+                self._ledger.differ(Site("not evaluated", self._passes, (step.index, None), (node, other)))
         evaluated = {self._matching.a.own[step.node] for step in self._one.steps}
         for node, step in self._steps_of_b.items():
             one = self._matching.to_a.get(node)
-            if one is not None and one not in evaluated:
-                self._evaluated_once((None, step.index), (one, node), self._one.is_complete)
+            if one is not None and one not in evaluated and self._one.is_complete:
+                self._ledger.differ(Site("not evaluated", self._passes, (None, step.index), (one, node)))
         self._order()
         self._captures()
         self._errors()
+
+    def _counterpart(self, step: BackwardStep, other: int) -> BackwardStep | None:
+        """The step of b that evaluates a node: of a damaged recording with several, the one in the same place."""
+        same = self._other.steps[step.index] if step.index < len(self._other.steps) else None
+        if same is not None and self._matching.b.own[same.node] == other:
+            return same
+        return self._steps_of_b.get(other)
 
     # The beginning
 
@@ -216,11 +225,6 @@ class BackwardComparison:
         return list(zip(ours, theirs, strict=False))
 
     # The whole pass
-
-    def _evaluated_once(self, steps: tuple[int | None, int | None], nodes: Pair, other_is_complete: bool) -> None:
-        """Only one of the passes evaluates a node; if the other pass ended before, its end is the difference."""
-        if other_is_complete:
-            self._ledger.differ(Site("not evaluated", self._passes, steps, nodes))
 
     def _order(self) -> None:
         """Compare the order of the nodes that both passes evaluate."""

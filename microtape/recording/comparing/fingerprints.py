@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
-from microtape.recording.model.model import NodeRecord, Recording
+import numpy as np
+
+from microtape.recording.model.model import NodeRecord, Operand, Recording
 from microtape.recording.model.source import expression
 
 Label: TypeAlias = "tuple[object, ...]"
@@ -57,14 +59,19 @@ class Fingerprints:
 
     @cached_property
     def below_with_constants(self) -> Sequence[int]:
-        """The same with the operands that have no history: the texts of constants, the names of tensors."""
-        tensors = self.recording.tensors
+        """The same with the operands that have no history: constants, and the names of tensors."""
+        return self._below(lambda node: (self.kinds[node.id], *map(self._constant, node.operands)))
 
-        def what(node: NodeRecord) -> Label:
-            names = [text if ref is None else tensors[ref.tensor].name for ref, text in node.operands]
-            return (self.kinds[node.id], *names)
-
-        return self._below(what)
+    def _constant(self, operand: Operand) -> str:
+        """The name of a tensor without history, or a constant to a few digits; empty for what a node computed."""
+        ref, text = operand
+        if ref is None:
+            return text
+        tensor = self.recording.tensors[ref.tensor]
+        if tensor.node is not None or tensor.name:  # names of results do no harm, and tell copies apart
+            return tensor.name
+        value = tensor.values.get(ref.version)
+        return f"{value.item():.3g}" if isinstance(value, np.ndarray) and value.size == 1 else ""
 
     def _below(self, what: Callable[[NodeRecord], object]) -> Sequence[int]:
         found: list[int] = []

@@ -46,7 +46,7 @@ class Words:
         number = self.comparison.a.passes[one.passes[0]].index + 1
         its = self.comparison.b.passes[one.passes[1]].index + 1
         which = f"pass {number}" if number == its else f"pass {number} (in {self.names[1]} pass {its})"
-        if one.steps is None:
+        if one.steps is None or one.kind == "error":
             return f"forward of {which}" if one.kind in ("input", "value") else which
         step, its_step = one.steps
         if step is None or its_step is None:
@@ -109,9 +109,8 @@ class Words:
         return f"{of} that arrives" if one.kind == "arrived" else f"{of} summed up so far"
 
     def _name(self, tensors: tuple[TensorRef, TensorRef] | None) -> str:
-        """The user's name for a tensor: in a, else in b."""
-        pairs = zip(self._recordings, tensors or (), strict=False)
-        return next((name for recording, ref in pairs if (name := recording.tensors[ref.tensor].name)), "")
+        """The user's name for a tensor, in a."""
+        return self.comparison.a.tensors[tensors[0].tensor].name if tensors is not None else ""
 
     def _updated(self, one: Difference) -> str:
         """`, updated at train.py:14,` for a leaf that was written to since the pass before."""

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from microtape.recording.comparing.differences import OrderDifference, Pair
 from microtape.recording.comparing.forward import ForwardComparison
-from microtape.recording.comparing.ledger import Ledger, Site
+from microtape.recording.comparing.ledger import Ledger, Site, same_error
 from microtape.recording.comparing.rounding import summed_up
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 
@@ -261,7 +261,7 @@ class BackwardComparison:
         failed = [one.steps[-1] if one.steps and one.steps[-1].error else None for one in (self._one, self._other)]
         nodes = [None if step is None else step.node for step in failed]
         same_node = nodes[0] is nodes[1] is None or (nodes[0] is not None and self._matching.of_a(nodes[0]) == nodes[1])
-        if ours != theirs or not same_node:
+        if not same_error(ours, theirs) or not same_node:
             steps = tuple(None if step is None else step.index for step in failed)
             self._ledger.differ(Site("error", self._passes, (steps[0], steps[1]), None))
 

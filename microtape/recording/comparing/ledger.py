@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from microtape import errors
 from microtape.recording.comparing.differences import Counts, Difference, DifferenceKind, OrderDifference, Pair
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.comparing.measuring import BOTH_MISSING, MISSING, UNKNOWN, Measured, largest, measure
-from microtape.recording.comparing.rounding import Tolerance, smallest_step
+from microtape.recording.comparing.rounding import LARGEST_STEP, Tolerance, smallest_step
 from microtape.recording.model.model import Recording, TensorRef, Value
 
 
@@ -117,7 +118,9 @@ class Ledger:
         self.worst = max(self.worst, measured.relative)
         allowed = relative * measured.scale
         if self.tolerance.rtol is None:  # else the user's tolerance is meant as it is
-            allowed = max(allowed, floor, *(smallest_step(one.dtype) for one in (x, y) if one is not None))
+            allowed = max(allowed, floor)
+            if allowed < measured.absolute < LARGEST_STEP:
+                allowed = max(allowed, *(smallest_step(one.dtype) for one in (x, y) if one is not None))
         parts = not self.tolerance.agrees(measured, allowed)
         if parts:
             self.differences.append(Difference(*site, a=x, b=y, measured=measured, follows=follows))
@@ -142,7 +145,7 @@ class Ledger:
     def program_errors(self) -> None:
         """Compare the exceptions that the programs raised outside of passes."""
         ours, theirs = (one.error.type if one.error is not None else None for one in (self.a, self.b))
-        if ours != theirs:
+        if not same_error(ours, theirs):
             self.differ(Site("error", None, None, None))
 
     def _measured(self, x: Value | None, y: Value | None, may_be_none: bool) -> Measured:
@@ -155,3 +158,14 @@ class Ledger:
         if found is None:
             found = self._known[key] = measure(x, y)
         return found
+
+
+def same_error(one: str | None, other: str | None) -> bool:
+    """Whether two types of exceptions may stand for the same: PyTorch raises RuntimeError for most of our own types."""
+    return one == other or one in _bases(other) or other in _bases(one)
+
+
+def _bases(name: str | None) -> list[str]:
+    """What one of our exceptions is derived from."""
+    own = getattr(errors, name or "", None)
+    return [one.__name__ for one in own.__mro__] if isinstance(own, type) else []

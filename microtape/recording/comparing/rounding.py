@@ -73,6 +73,10 @@ def _rtol(dtype: str) -> float:
     return _FLOAT8 if dtype.startswith("float8") else RTOL.get(dtype, 0.0)
 
 
+LARGEST_STEP = 1e-6
+"""More than `smallest_step` of any dtype."""
+
+
 @cache
 def smallest_step(dtype: np.dtype[Any] | str) -> float:
     """The distance between two numbers of a dtype near 0: 6e-8 for float16, next to nothing for wider ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -413,3 +414,25 @@ def test_a_reference_to_a_tensor_is_not_a_reference_to_its_other_version() -> No
 
     found = compare(mt.record(lambda: program(2.0)), mt.record(lambda: program(3.0)))
     assert [one.tensors[0].version for one in found.differences if one.kind == "value" and one.tensors] == [0]
+
+
+def test_the_same_error_under_the_name_of_another_engine() -> None:
+    def program() -> None:
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        y += 1
+        with contextlib.suppress(RuntimeError):
+            y.sum().backward()
+
+    a = mt.record(program)
+    error = a.passes[0].error
+    assert error is not None
+    assert error.type == "ModifiedInPlaceError"
+
+    def raising(type: str) -> Recording:
+        return dataclasses.replace(a, passes=(a.passes[0]._replace(error=error._replace(type=type)),))
+
+    assert compare(a, raising("RuntimeError")).is_equal
+    assert compare(raising("RuntimeError"), a).is_equal
+    assert [one.kind for one in compare(a, raising("ValueError")).differences] == ["error"]
+    assert [one.kind for one in compare(a, raising("DetachedInPlaceError")).differences] == ["error"]

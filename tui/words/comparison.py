@@ -58,14 +58,17 @@ class Words:
         """`MulBackward0 at train.py:12 `w * x``, as it is in a."""
         return "" if nodes is None else node_text(self.comparison.a, nodes[0])
 
-    def what(self, one: Difference) -> str:
-        """`the gradient for w is 0.51 in a.tape, 0.49 in b.tape at [0, 3], relative 4e-2`."""
+    def what(self, one: Difference, *, update: bool = True) -> str:
+        """`the gradient for w is 0.51 in a.tape, 0.49 in b.tape at [0, 3], relative 4e-2`.
+
+        With `update`, an operand that differs has the line where it was updated.
+        """
         if one.kind == "error":
             return f"{'the program' if one.passes is None else 'it'} {self._ends(one)}"
         if one.kind == "not evaluated":
             only = self.names[1 if one.steps is not None and one.steps[0] is None else 0]
             return f"gets a gradient only in {only}"
-        return f"{self._subject(one)} {self.apart(one)}"
+        return f"{self._subject(one)}{self._updated(one) if update else ''} {self.apart(one)}"
 
     def apart(self, one: Difference) -> str:
         """`is 0.51 in a.tape, 0.49 in b.tape at [0, 3], relative 4e-2`."""
@@ -91,7 +94,7 @@ class Words:
 
     def _subject(self, one: Difference) -> str:
         if one.kind == "input":
-            return f"its operand {self._name(one.tensors) or one.number + 1}{self._updated(one)}"
+            return f"its operand {self._name(one.tensors) or one.number + 1}"
         if one.kind == "value":
             name = self._name(one.tensors)
             return f"its result {name}" if name else "its result" if one.number == 0 else f"its result {one.number + 1}"
@@ -114,7 +117,7 @@ class Words:
 
     def _updated(self, one: Difference) -> str:
         """`, updated at train.py:14,` for a leaf that was written to since the pass before."""
-        if one.passes is None or one.tensors is None or not one.passes[0]:
+        if one.kind != "input" or one.passes is None or one.tensors is None or not one.passes[0]:
             return ""
         a, tensor = self.comparison.a, one.tensors[0].tensor
         begun = a.passes[one.passes[0] - 1].index + 1

@@ -98,8 +98,8 @@ class Beside(Part[Stepper]):
     def _why_not(self, here: StepCursor) -> str:
         assert self._both is not None
         name = self._names[1 - self._side]
-        what = "step" if self._both.has_counterpart(here, self._side) else "counterpart of this step"
-        return f"{name} has no such {what}: this is the nearest before it."
+        has = "does not come to" if self._both.has_counterpart(here, self._side) else "has no counterpart of"
+        return f"{name} {has} this step: this is the nearest before it."
 
     @key("d", "to the next place where the recordings part", help="with --beside: to where the recordings part")
     def next_difference(self) -> None:
@@ -153,9 +153,9 @@ class Beside(Part[Stepper]):
         differ = self._both.differences(cursor, self._side)
         if differ:
             one = next((one for one in differ if not one.follows), differ[0])
-            more = f", and {len(differ) - 1} more" if len(differ) > 1 else ""
-            why = "" if not one.follows else " (follows from what differs before)"
-            return line(Span(words.what(one), "bad"), Span(f"{more}{why}", "dim"))
+            more = f"; {len(differ) - 1} more" if len(differ) > 1 else ""
+            begins = "follows: " if one.follows else ""
+            return line(Span(begins, "dim"), Span(words.what(one, update=False), "bad"), Span(more, "dim"))
         if not self._both.has_counterpart(cursor, self._side):
             what = "this pass" if cursor.node is None else "this node"
             return line(Span(f"{what} has no counterpart in {other}", "warn"))

@@ -94,7 +94,7 @@ class Words:
 
     def _subject(self, one: Difference) -> str:
         if one.kind == "input":
-            return f"its operand {self._name(one.tensors) or one.number + 1}"
+            return f"its operand {self._name(one.tensors) or self._computed(one.tensors) or one.number + 1}"
         if one.kind == "value":
             name = self._name(one.tensors)
             return f"its result {name}" if name else "its result" if one.number == 0 else f"its result {one.number + 1}"
@@ -123,6 +123,13 @@ class Words:
         begun = a.passes[one.passes[0] - 1].index + 1
         places = [u.place for u in a.updates if u.tensor == tensor and u.passes == begun and u.place is not None]
         return f", updated at {PurePath(places[-1].file).name}:{places[-1].line}," if places else ""
+
+    def _computed(self, tensors: tuple[TensorRef, TensorRef] | None) -> str:
+        """The expression that computed a tensor, in a: `h.std(0)`."""
+        a = self.comparison.a
+        node = a.tensors[tensors[0].tensor].node if tensors is not None else None
+        text = _source(a, a.nodes[node].place) if node is not None else ""
+        return f"`{text}`" if text else ""
 
     def _receiver(self, one: Difference) -> str:
         """What is at the other end of the edge: its user's name, else the expression or the node."""

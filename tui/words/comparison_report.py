@@ -114,16 +114,13 @@ class Report(NamedTuple):
         if found.counts.unknown:
             yield f"not compared: {_count(found.counts.unknown, 'value')} that one of the recordings does not have"
         for at, recording in enumerate((found.a, found.b)):
-            only, unmatched = found.only[at], found.unmatched[at]
-            have = "has" if len(unmatched) == 1 else "have"
-            if unmatched:
-                alike = Counter(node_text(recording, node) for node in unmatched)
-                listed = [f"{text} ({count} times)" if count > 1 else text for text, count in alike.items()]
-                rest = f" and {len(listed) - LISTED:,} more" if len(listed) > LISTED else ""
-                told = ", ".join(listed[:LISTED]) + rest
-                yield f"{_count(len(unmatched), 'node')} of {self.names[at]} {have} no counterpart: {told}"
+            only, of = found.only[at], f"of {self.names[at]}"
+            for nodes, which in ((found.unmatched[at], of), (found.unused[at], f"{of} that no pass uses")):
+                if nodes:
+                    have = "has" if len(nodes) == 1 else "have"
+                    yield f"{_count(len(nodes), 'node')} {which} {have} no counterpart: {_listed(recording, nodes)}"
             if only:
-                which = f"pass{'' if len(only) == 1 else 'es'} {_numbers(recording, only)} of {self.names[at]}"
+                which = f"pass{'' if len(only) == 1 else 'es'} {_numbers(recording, only)} {of}"
                 yield f"not compared: {which}, without a counterpart"
             for pair in found.passes:
                 if recording.passes[pair[at]].is_cut_short:
@@ -148,6 +145,7 @@ class Report(NamedTuple):
             ],
             "dtypes": [{"a": a, "b": b, "tensors": count} for (a, b), count in found.dtypes.items()],
             "unmatched": {side: list(nodes) for side, nodes in zip(sides, found.unmatched, strict=True)},
+            "unused": {side: list(nodes) for side, nodes in zip(sides, found.unused, strict=True)},
             "only": {side: list(passes) for side, passes in zip(sides, found.only, strict=True)},
         }  # fmt: skip
 
@@ -173,6 +171,13 @@ class Report(NamedTuple):
 
 def _number(x: float) -> str:
     return "infinite" if math.isinf(x) else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e+")
+
+
+def _listed(recording: Recording, nodes: Sequence[int]) -> str:
+    """The nodes in words, equal ones together."""
+    alike = Counter(node_text(recording, node) for node in nodes)
+    texts = [f"{text} ({count} times)" if count > 1 else text for text, count in alike.items()]
+    return ", ".join(texts[:LISTED]) + (f" and {len(texts) - LISTED:,} more" if len(texts) > LISTED else "")
 
 
 def _numbers(recording: Recording, passes: Sequence[int]) -> str:

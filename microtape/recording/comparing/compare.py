@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -48,6 +48,8 @@ def compare(
             BackwardComparison(ledger, forward, pair).run()
         forward.segment("after", None)
         ledger.program_errors()
+    ours = _unmatched(matching.a, matching.to_b, [i for i, _ in pairs])
+    theirs = _unmatched(matching.b, matching.to_a, [j for _, j in pairs])
     return Comparison(
         a=a,
         b=b,
@@ -57,12 +59,12 @@ def compare(
         only=(_rest(chosen[0], [i for i, _ in pairs]), _rest(chosen[1], [j for _, j in pairs])),
         differences=tuple(ledger.differences),
         orders=tuple(ledger.orders),
-        unmatched=(_unmatched(matching.a, matching.to_b, [i for i, _ in pairs]),
-                   _unmatched(matching.b, matching.to_a, [j for _, j in pairs])),
+        unmatched=(ours[0], theirs[0]),
+        unused=(ours[1], theirs[1]),
         dtypes=Counter(ledger.dtypes),
         counts=ledger.counts,
         worst=ledger.worst,
-    )  # fmt: skip
+    )
 
 
 def _paired(a: Recording, b: Recording, ours: Sequence[int], theirs: Sequence[int]) -> list[Pair]:
@@ -76,13 +78,16 @@ def _rest(chosen: Collection[int], compared: Collection[int]) -> tuple[int, ...]
     return tuple(sorted(set(chosen) - set(compared)))
 
 
-def _unmatched(side: Fingerprints, known: Collection[int], passes: Iterable[int]) -> tuple[int, ...]:
-    """The nodes without a counterpart, of those that were recorded or evaluated in what is compared."""
-    evaluated = {node for at in passes for node in side.recording.passes[at].nodes}
-    return tuple(
-        dict.fromkeys(
-            node
-            for node, segment in zip(side.own, side.segments, strict=True)
-            if node not in known and (segment != ONLY_HERE or node in evaluated)
-        )
-    )
+def _unmatched(
+    side: Fingerprints, known: Collection[int], passes: Collection[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The nodes without a counterpart in what is compared: those that a pass evaluates, and the others."""
+    recording = side.recording
+    here = {node for at in passes for node in recording.passes[at].nodes}
+    anywhere = {node for one in recording.passes for node in one.nodes} or set(range(len(recording.nodes)))
+    found = [
+        node
+        for node, segment in dict(zip(side.own, side.segments, strict=True)).items()
+        if node not in known and (segment != ONLY_HERE or node in here)
+    ]
+    return tuple(node for node in found if node in anywhere), tuple(node for node in found if node not in anywhere)

@@ -72,6 +72,9 @@ class Comparison(NamedTuple):
     differences: tuple[Difference, ...]  # in order of time
     orders: tuple[OrderDifference, ...]
     unmatched: tuple[tuple[int, ...], tuple[int, ...]]  # nodes without a counterpart, of a and of b
+    unused: tuple[
+        tuple[int, ...], tuple[int, ...]
+    ]  # the same, of nodes that no pass evaluates; recorders may omit them
     dtypes: Mapping[tuple[str, str], int]  # dtypes in a and b that differ -> of how many pairs of tensors
     counts: Counts
     worst: float  # the largest relative difference of all, also of those that agree; see `Measured.relative`
@@ -88,7 +91,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything in both recordings was compared, be it by statistics."""
+        """Whether everything in both recordings was compared, be it by statistics, apart from what is unused."""
         cut = any(
             one.passes[at].is_cut_short for one, which in ((self.a, 0), (self.b, 1)) for at in self._compared(which)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -45,8 +45,8 @@ class ForwardComparison:
         self._pass_borders(node)
         counterpart = self._b.nodes[other]
         ours, theirs = _tensors(one), _tensors(counterpart)
-        if len(ours) == len(theirs):
-            for number, refs in enumerate(zip(ours, theirs, strict=True)):
+        if steps is None:  # what backward records uses the program's own values, which have been compared
+            for number, refs in self._operand_pairs(ours, theirs):
                 self._input(number, refs, (node, other), passes, steps)
         relative, follows = self.of_all([*ours, *self._sources(one)])
         follows = follows or node in self.parted_uses
@@ -54,6 +54,38 @@ class ForwardComparison:
             if ref is not None and its is not None:
                 site = Site("value", passes, steps, (node, other), number, (ref, its))
                 self._check(site, relative, follows, map(self._a.value, ours))
+
+    def _operand_pairs(
+        self, ours: Sequence[TensorRef], theirs: Sequence[TensorRef]
+    ) -> list[tuple[int, tuple[TensorRef, TensorRef]]]:
+        """The operands that belong together, numbered: all in their order, unless the recorders list other operands."""
+        pairs = list(enumerate(zip(ours, theirs, strict=False)))
+        if len(ours) == len(theirs) and all(self._may_match(*refs) for _, refs in pairs):
+            return pairs
+        leaves = {self._leaf_of_a(its): its for its in theirs}
+        found = ((number, leaves.get(self._a.tensors[ref.tensor].node)) for number, ref in enumerate(ours))
+        return [(number, (ours[number], its)) for number, its in found
+                if its is not None and self._a.tensors[ours[number].tensor].is_leaf]  # fmt: skip
+
+    def _leaf_of_a(self, its: TensorRef) -> int | None:
+        """The node of the leaf of a that is the counterpart of a leaf of b."""
+        tensor = self._b.tensors[its.tensor]
+        return self._ledger.matching.of_b(tensor.node) if tensor.is_leaf and tensor.node is not None else -1
+
+    def _may_match(self, ref: TensorRef, its: TensorRef) -> bool:
+        """Whether two operands in the same position may be the same: what is known of their origin does not differ."""
+        one, other = self._a.tensors[ref.tensor], self._b.tensors[its.tensor]
+        made, its_made = self._computed_by.get(ref), self._its_computed_by.get(its)
+        matching = self._ledger.matching
+        if one.shape != other.shape:
+            return False
+        if made is not None and matching.of_a(made) is not None and its_made is not None:
+            return matching.of_a(made) == its_made or matching.of_b(its_made) is None
+        if made is not None or its_made is not None:
+            return made is None or matching.of_a(made) is None
+        if one.is_leaf and other.is_leaf and one.node is not None and other.node is not None:
+            return matching.of_a(one.node) == matching.b.own[other.node]
+        return one.name == other.name or not one.name or not other.name
 
     def of_all(self, sources: Iterable[TensorRef]) -> tuple[float, bool]:
         """How far apart the values may be relatively, and whether any of them differs."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from microtape import errors
 from microtape.recording.comparing.differences import Counts, Difference, DifferenceKind, OrderDifference, Pair
 from microtape.recording.comparing.matching import Matching
@@ -31,6 +33,8 @@ class Checked(NamedTuple):
     relative: float
 
 
+TRAVELLING = ("arrived", "sent", "sum")
+"""Kinds of gradients that may be undefined on their way."""
 SAME = Checked(False, 0.0, 0.0)
 
 
@@ -46,7 +50,7 @@ class Ledger:
         self.dtypes: list[tuple[str, str]] = []
         self.worst = 0.0
         self._values = self._identical = self._by_statistics = self._unknown = 0
-        self._known: dict[tuple[int, int], Measured] = {}  # most values appear in several records
+        self._known: dict[tuple[int, int], Measured] = {}  # by identity: most values appear in several records
         self._largest: dict[int, float] = {}
         self._rtol: dict[tuple[str, ...], float] = {}
         self._rtol_at: dict[Pair, float] = {}
@@ -108,6 +112,8 @@ class Ledger:
         if measured is BOTH_MISSING:
             return SAME
         self._values += 1
+        if measured is MISSING and site.kind in TRAVELLING and _is_zero(y if x is None else x):
+            return SAME  # an undefined gradient stands for zeros, which some engines make of it
         if measured.how == "unknown":
             self._unknown += 1
             return SAME
@@ -158,6 +164,10 @@ class Ledger:
         if found is None:
             found = self._known[key] = measure(x, y)
         return found
+
+
+def _is_zero(value: Value | None) -> bool:
+    return isinstance(value, np.ndarray) and not value.any()
 
 
 def same_error(one: str | None, other: str | None) -> bool:

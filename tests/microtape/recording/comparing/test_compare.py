@@ -436,3 +436,37 @@ def test_the_same_error_under_the_name_of_another_engine() -> None:
     assert compare(raising("RuntimeError"), a).is_equal
     assert [one.kind for one in compare(a, raising("ValueError")).differences] == ["error"]
     assert [one.kind for one in compare(a, raising("DetachedInPlaceError")).differences] == ["error"]
+
+
+def test_what_no_pass_uses_may_be_missing() -> None:
+    def program(extra: bool) -> None:
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        unused = x.exp() if extra else None
+        (x * x).sum().backward()
+        del unused
+
+    found = compare(mt.record(lambda: program(True)), mt.record(lambda: program(False)))
+    assert found.is_equal
+    assert found.unmatched == ((), ())
+    assert [found.a.nodes[node].op for node in found.unused[0]] == ["exp"]
+
+
+def test_a_gradient_that_goes_nowhere_may_be_left_out() -> None:
+    def program() -> None:
+        x, w = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([3.0, 4.0], requires_grad=True)
+        mt.autograd.grad((x * w).sum(), [x])
+
+    a = mt.record(program)
+    one = a.passes[0]
+    step = next(step for step in one.steps if a.nodes[step.node].op == "mul")
+    assert [delivery.output for delivery in step.deliveries] == [0]
+    assert step.grad_inputs[1] is not None
+
+    def without(number: int) -> Recording:
+        left = tuple(None if i == number else value for i, value in enumerate(step.grad_inputs))
+        steps = tuple(step._replace(grad_inputs=left) if each is step else each for each in one.steps)
+        return dataclasses.replace(a, passes=(one._replace(steps=steps),))
+
+    assert compare(a, without(1), rtol=0).is_equal
+    assert compare(without(1), a, rtol=0).is_equal
+    assert [found.kind for found in compare(a, without(0)).differences] == ["sent"]

@@ -25,6 +25,12 @@ findings/  what is wrong in a recorded program
   updating            gradients that are never reset, and large updates;  growth: graphs that grow
   aliasing            writes that change another variable;  broadcasting: that nobody meant
 
+comparing/ what differs between two recordings
+  compare             compares them in order of time;  forward: what operations computed;  backward: two passes
+  differences         what was found
+  matching            which node of one is which of the other, by fingerprints;  alignment: of what looks alike nowhere
+  measuring           how far two values are apart;  rounding: how far they may be;  ledger: what was found so far
+
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program

@@ -74,6 +74,17 @@ def _range(text: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
+def _tolerance(text: str) -> float:
+    """A tolerance, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a tolerance, such as 1e-5")
+    return number
+
+
 Options = Sequence[tuple[tuple[str, ...], dict[str, Any]]]
 PASS = (("--pass",), {"dest": "passes", "metavar": "N", "help": "the passes, counted from 1: 2, 3-5 or all"})
 UNTIL = (
@@ -198,6 +209,26 @@ WATCH = (
         "action": "store_true",
         "help": "record the script again whenever one of its files changes, and stay at the same place",
     },
+)
+BESIDE = (
+    ("--beside",),
+    {
+        "metavar": "OTHER",
+        "help": "another recording or script: opens where both part, t shows the same step there; see diff",
+    },
+)
+RTOL = (
+    ("--rtol",),
+    {
+        "type": _tolerance,
+        "metavar": "X",
+        "help": "how far values may be apart, relative to the largest number of their array (default: the rounding of "
+        "their dtype; 0: equal bits)",
+    },
+)
+ATOL = (
+    ("--atol",),
+    {"type": _tolerance, "metavar": "X", "help": "how far values may be apart in any case (default: 0)"},
 )
 PICTURE: Options = (
     (
@@ -353,7 +384,7 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
         "FILE",
     )
     add(
@@ -370,6 +401,13 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
         trace,
         "FILE",
     )
+    differ = add(
+        "diff",
+        "say where two recordings part, and by how much: of two engines, before and after a change, of two dtypes",
+        (RTOL, ATOL, PASS, KEEP, JSON, ASCII),
+    )
+    for name in ("a", "b"):
+        differ.add_argument(name, metavar=name.upper(), help="a .tape file, or a script, which is recorded first")
     add(
         "record",
         "run a script and write its recording to a file",

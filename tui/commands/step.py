@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, is_ascii, say
 from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
 from tui.shell.program_run import ProgramRun, Watched, say_printed
+from tui.shell.progress import status_line
 from tui.shell.terminal import default_theme, has_terminal
+
+if TYPE_CHECKING:
+    from tui.stepper.parts.beside import TwoRecordings
 
 SEARCH = 10.0  # seconds that a script goes on after its first pass
 
@@ -17,19 +23,42 @@ SEARCH = 10.0  # seconds that a script goes on after its first pass
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     terminal = has_terminal()
-    origin = Origin.asked_for(arguments, search=SEARCH if terminal else 0)
+    origin = Origin.asked_for(arguments, search=SEARCH if terminal and arguments.beside is None else 0)
+    if arguments.beside is None and (arguments.rtol, arguments.atol) != (None, None):
+        raise CommandError("--rtol and --atol are for two recordings: add --beside OTHER")
     if arguments.watch and origin.is_recording:
         raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
     if terminal and origin.search and not origin.is_recording:
         return _while_it_runs(origin, arguments)
     recording, code = open_origin(origin, quiet=not terminal)
     passes = choose_passes(recording, arguments.passes, arguments.until)
+    if arguments.beside is not None:
+        return _beside(recording, passes, origin, arguments)
     if not terminal:
         from tui.commands.trace import print_trace
 
         print_trace(recording, passes, arguments)
         return code
     return _open_stepper(recording, passes, origin, arguments) or code
+
+
+def _beside(recording: Recording, passes: list[int], origin: Origin, arguments: argparse.Namespace) -> int:
+    """Open another recording beside this one, where both part; without a terminal, print what `diff` prints."""
+    from microtape.recording.comparing import compare
+    from tui.commands.diff import finish
+    from tui.stepper.parts.beside import TwoRecordings
+    from tui.words.comparison import names_of
+
+    its_origin = replace(origin, file=arguments.beside, script_args=())
+    other, _ = open_origin(its_origin, quiet=not has_terminal())
+    its_passes = choose_passes(other, arguments.passes, arguments.until)
+    with status_line("comparing ...   Ctrl-C stops"):
+        found = compare(recording, other, arguments.rtol, arguments.atol, (passes, its_passes))
+    names = names_of(origin.file, its_origin.file)
+    if not has_terminal():
+        return finish(found, names, is_ascii(arguments))
+    both = TwoRecordings(found, names, (origin, its_origin))
+    return _open_stepper(recording, passes, origin, arguments, beside=both)
 
 
 def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
@@ -64,6 +93,7 @@ def _open_stepper(
     origin: Origin,
     arguments: argparse.Namespace,
     run: ProgramRun | None = None,
+    beside: TwoRecordings | None = None,
 ) -> int:
     """Open the stepper at the pass that failed, else at the first. Returns the stepper's exit code."""
     from tui.commands.keys import keymap_of
@@ -86,6 +116,7 @@ def _open_stepper(
         watches=arguments.watch,
         until=arguments.until,
         run=run,
+        beside=beside,
     )
     app.run()
     if problem:

@@ -18,6 +18,7 @@ class Exit(IntEnum):
     NOT_SOLVED = 5
     FOUND = 6
     INCOMPLETE = 7
+    NOT_ALL_COMPARED = 8
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
@@ -29,8 +30,9 @@ MEANING = {
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or the --until condition never held",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
     Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or a course that needs fixing",
-    Exit.FOUND: "diagnose: something is wrong; also if the script failed",
+    Exit.FOUND: "diagnose: something is wrong; also if the script failed; diff: the recordings differ",
     Exit.INCOMPLETE: "microtape itself failed while it recorded the script; a line says what is missing",
+    Exit.NOT_ALL_COMPARED: "diff: nothing differs in what could be compared, but not everything could",
     Exit.INTERRUPTED: "Ctrl-C",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }

@@ -26,6 +26,7 @@ from tui.shell.remembered import Remembered, key_of
 from tui.shell.user_keys import actions_of, unbind_screen_keys
 from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
+from tui.stepper.parts.beside import Beside, TwoRecordings
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.derivative_check import DerivativeCheck
 from tui.stepper.parts.explanations import Explanations
@@ -49,6 +50,7 @@ from tui.stepper.parts.tape_search import TapeSearch
 from tui.time.cursor import StepCursor
 from tui.widgets.banner import Banner
 from tui.widgets.bars import Heading, TimeBar
+from tui.widgets.beside_line import BesideLine
 from tui.widgets.box_view import BoxView
 from tui.widgets.finding_line import FindingLine
 from tui.widgets.footer import Footer
@@ -63,7 +65,7 @@ from tui.widgets.watch_pane import WatchPane
 KEYS = (
     *keys_of(
         Movement, SteppingIn, Arrangement, Explanations, DerivativeCheck, Findings, Stops, Playback, Prediction,
-        TapeSearch, Folding, CopyExport, LaterPasses, Rerecorder, PassChooser, PaneChoice, HelpPages,
+        TapeSearch, Folding, CopyExport, LaterPasses, Rerecorder, PassChooser, Beside, PaneChoice, HelpPages,
     ),
     Key("escape", "escape", "show all rows; stop recording"),
     Key("app.command_palette", "ctrl+p", "menu", "search all commands and themes by name", footer=7, priority=True),
@@ -83,6 +85,7 @@ class StepperOptions(TypedDict, total=False):
     watches: bool  # records again when the program changes
     until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
     guides: bool  # shows a newcomer hints
+    beside: TwoRecordings | None  # another recording, compared with this one
 
 
 class CoveredContainer(Container):
@@ -116,6 +119,7 @@ class StepperScreen(Screen[None]):
         watches: bool = False,
         until: str | None = None,
         guides: bool = False,
+        beside: TwoRecordings | None = None,
         questions: Questions | None = None,
     ) -> None:
         super().__init__()
@@ -143,6 +147,7 @@ class StepperScreen(Screen[None]):
             self.panes,
             Explanations(self, self.movement, self.findings, self.stepping_in), Folding(self, self.background),
             CopyExport(self), PassChooser(self, self.background), HelpPages(self, KEYS),
+            Beside(self, beside, self.rerecorder, self.derivative_check),
             NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)
@@ -160,6 +165,7 @@ class StepperScreen(Screen[None]):
             with CoveredContainer(id="left"):
                 yield TapeView("tape", ascii=ascii).data_bind(cursor)
                 yield BoxView("boxes", ascii=ascii).data_bind(cursor)
+                yield BesideLine(ascii=ascii)
             with CoveredContainer(id="panes"):
                 yield Tabs(NAMES, ascii=ascii)
                 for pane in PANES:

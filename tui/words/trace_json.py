@@ -59,19 +59,19 @@ def as_json(
             if done % REPORT_EVERY == 0:
                 progress(f"{done:,} of {len(one.steps):,} steps")
             steps.append({**_step(cursor.move(done + 1)), **_inside(cursor.move(done + 1), into)})
-        chosen.append({**_plain(one._replace(steps=())), "steps": steps})
+        chosen.append({**as_plain(one._replace(steps=())), "steps": steps})
     return {
         **FORMAT,
         "title": recording.title,
-        "findings": _plain(findings(recording)),
-        "nodes": _plain(recording.nodes),
-        "tensors": _plain(recording.tensors),
+        "findings": as_plain(findings(recording)),
+        "nodes": as_plain(recording.nodes),
+        "tensors": as_plain(recording.tensors),
         "passes": chosen,
-        "functions": _plain(recording.functions),
-        "checks": _plain(recording.checks),
-        "jacobians": _plain(recording.jacobians),
+        "functions": as_plain(recording.functions),
+        "checks": as_plain(recording.checks),
+        "jacobians": as_plain(recording.jacobians),
         "sources": dict(recording.sources),
-        "error": _plain(recording.error),
+        "error": as_plain(recording.error),
         "notes": list(recording.notes),
     }
 
@@ -86,18 +86,18 @@ def step_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
         "pass": cursor.timeline.pass_.index if cursor.timeline.pass_ else None,
         "operations_done": min(cursor.position, len(cursor.timeline.forward)),
         "steps_done": cursor.steps_done,
-        "node": _plain(cursor.timeline.node(cursor.node)) if cursor.node is not None else None,
+        "node": as_plain(cursor.timeline.node(cursor.node)) if cursor.node is not None else None,
         "step": _step(cursor) if cursor.step is not None else None,
-        "contract": _plain(contract_at(cursor, cursor.node)) if cursor.node is not None else None,
+        "contract": as_plain(contract_at(cursor, cursor.node)) if cursor.node is not None else None,
         "sentence": plain(sentence(cursor)),
-        "place": _plain(place_of(cursor)),
+        "place": as_plain(place_of(cursor)),
         "expression": expression(cursor.recording, place_of(cursor)),
         "ready": list(cursor.ready),
         "waiting": [
             {
                 "node": node,
                 "dependencies_left": cursor.dependencies_left(node),
-                "buffer": {str(nr): _plain(total) for nr, total in cursor.buffer(node).items()},
+                "buffer": {str(nr): as_plain(total) for nr, total in cursor.buffer(node).items()},
             }
             for node in cursor.waiting
         ],
@@ -113,8 +113,8 @@ def step_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
                 "state": leaf.state,
                 "arrived": leaf.arrived,
                 "expected": leaf.expected,
-                "total": _plain(leaf.total),
-                "grad": _plain(leaf.grad),
+                "total": as_plain(leaf.total),
+                "grad": as_plain(leaf.grad),
             }
             for leaf in leaves
         ],
@@ -135,10 +135,10 @@ def _call(cursor: CallCursor) -> dict[str, Any]:
         inner = here.inner()
         words = f"{row.op} {row.operands}".strip()
         steps.append({
-            **_plain(here.step), "words": f"{words}: {plain(row.result)}",
+            **as_plain(here.step), "words": f"{words}: {plain(row.result)}",
             "calls": [] if inner is None else [_call(inner)],
         })  # fmt: skip
-    return {**_plain(cursor.call._replace(steps=())), "steps": steps}
+    return {**as_plain(cursor.call._replace(steps=())), "steps": steps}
 
 
 def forward_as_json(cursor: StepCursor, *, into: bool = False) -> dict[str, Any]:
@@ -164,8 +164,8 @@ def boxes_as_json(cursor: StepCursor) -> dict[str, Any]:
             "op": cursor.timeline.node(node).op,
             "state": cursor.state(node),
             "delivered": node in cursor.delivered_to,
-            "value": _plain(cursor.value(node)),
-            "gradient": _plain(cursor.gradient(node)),
+            "value": as_plain(cursor.value(node)),
+            "gradient": as_plain(cursor.gradient(node)),
             "operands": list(operands[node]),
         }
         for node in picture.shown
@@ -186,7 +186,7 @@ def marks_as_json(cursor: StepCursor, marks: Iterable[Mark]) -> dict[str, Any]:
 
 def rows_as_json(cursor: StepCursor, nodes: Collection[int]) -> dict[str, Any]:
     """The found nodes, in tape order."""
-    found = [_plain(cursor.timeline.node(node)) for node in cursor.timeline.rows if node in nodes]
+    found = [as_plain(cursor.timeline.node(node)) for node in cursor.timeline.rows if node in nodes]
     return {**FORMAT, "nodes": found, "of": len(cursor.timeline.rows)}
 
 
@@ -201,7 +201,7 @@ def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
 
 def arrays_as_json(cursor: StepCursor, node: int) -> dict[str, Any]:
     """The arrays of a node at a moment, each with its name."""
-    arrays = [{"name": name, "value": _plain(value), **_about(value)} for name, value in arrays_of(cursor, node)]
+    arrays = [{"name": name, "value": as_plain(value), **_about(value)} for name, value in arrays_of(cursor, node)]
     return {**FORMAT, "node": node, "steps_done": cursor.steps_done, "arrays": arrays}
 
 
@@ -215,12 +215,12 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
     words = [plain(spans) for spans in answer_lines(cursor, text)]
     if isinstance(about, int):
         return {**FORMAT, "tensor": about, "gradient": None, "terms": [], "words": words}
-    terms = [{"step": one.step, "node": one.sender, "term": _plain(one.term)} for one in cursor.arrived(about.node)]
+    terms = [{"step": one.step, "node": one.sender, "term": as_plain(one.term)} for one in cursor.arrived(about.node)]
     return {
         **FORMAT,
         "node": about.node,
         "index": list(about.index) if about.index is not None else None,
-        "gradient": _plain(cursor.gradient(about.node)),
+        "gradient": as_plain(cursor.gradient(about.node)),
         "terms": terms,
         "words": words,
     }
@@ -237,9 +237,9 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
         {
             "name": plain(one.name),
             "node": one.node,
-            "first": _plain(one.first),
-            "second": _plain(one.second),
-            "difference": _plain(one.difference),
+            "first": as_plain(one.first),
+            "second": as_plain(one.second),
+            "difference": as_plain(one.difference),
             "verdict": one.verdict(),
         }
         for one in compare(recording, first, second)
@@ -250,27 +250,27 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
 
 def _about(value: Value) -> dict[str, Any]:
     """The statistics and the histogram of an array whose elements were kept."""
-    return {} if isinstance(value, Summary) else {"summary": _plain(summarize(value))["summary"]}
+    return {} if isinstance(value, Summary) else {"summary": as_plain(summarize(value))["summary"]}
 
 
 def _step(cursor: StepCursor) -> dict[str, Any]:
-    return {**_plain(cursor.step), "sentence": plain(sentence(cursor))}
+    return {**as_plain(cursor.step), "sentence": plain(sentence(cursor))}
 
 
-def _plain(x: Any) -> Any:
+def as_plain(x: Any) -> Any:
     """Convert named tuples to dicts, arrays to nested lists, and other values to JSON types."""
     if isinstance(x, Summary):
-        return {"summary": {name: _plain(value) for name, value in zip(x._fields, x, strict=True)}}
+        return {"summary": {name: as_plain(value) for name, value in zip(x._fields, x, strict=True)}}
     if isinstance(x, np.ndarray):
-        return {"shape": list(x.shape), "dtype": str(x.dtype), "data": _plain(x.tolist())}
+        return {"shape": list(x.shape), "dtype": str(x.dtype), "data": as_plain(x.tolist())}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return {name.rstrip("_"): _plain(value) for name, value in zip(x._fields, x, strict=True)}
+        return {name.rstrip("_"): as_plain(value) for name, value in zip(x._fields, x, strict=True)}
     if isinstance(x, Mapping):
-        return {str(key): _plain(value) for key, value in x.items()}
+        return {str(key): as_plain(value) for key, value in x.items()}
     if isinstance(x, list | tuple):
-        return [_plain(value) for value in x]
+        return [as_plain(value) for value in x]
     if isinstance(x, complex):
-        return [_plain(x.real), _plain(x.imag)]
+        return [as_plain(x.real), as_plain(x.imag)]
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
     return x

@@ -12,7 +12,7 @@ from tests.support import handmade
 from tui.commands.cli import main
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_step
-from tui.words.trace_json import _plain, as_json, step_as_json
+from tui.words.trace_json import as_json, as_plain, step_as_json
 
 STEP_3 = """\
 ── Pass 1 of 1  ·  z.backward()  ·  diamond.py:6  ·  complete, 5 steps ─────────
@@ -128,14 +128,14 @@ def test_json_of_one_step_has_the_leaves_as_they_are_then():
 
 
 def test_json_writes_what_json_lacks():
-    assert _plain(np.array([np.nan, np.inf, -np.inf, 1.5])) == {
+    assert as_plain(np.array([np.nan, np.inf, -np.inf, 1.5])) == {
         "shape": [4],
         "dtype": "float64",
         "data": ["nan", "inf", "-inf", 1.5],
     }
-    assert _plain(np.array(1 + 2j))["data"] == [1.0, 2.0]
-    assert _plain(Summary((9,), "float32", None, None, None, None, 0, 9, 0, (), ()))["summary"]["nans"] == 9
-    assert _plain(math.nan) == "nan"
+    assert as_plain(np.array(1 + 2j))["data"] == [1.0, 2.0]
+    assert as_plain(Summary((9,), "float32", None, None, None, None, 0, 9, 0, (), ()))["summary"]["nans"] == 9
+    assert as_plain(math.nan) == "nan"
 
 
 def test_why_and_node_on_the_command_line(tmp_path, capfd):

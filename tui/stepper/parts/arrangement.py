@@ -8,6 +8,7 @@ from textual.widgets import Static
 
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
+from tui.widgets.beside_line import BesideLine
 from tui.widgets.box_view import BoxView
 from tui.widgets.finding_line import FindingLine
 from tui.widgets.panes import LeavesPane
@@ -82,11 +83,12 @@ class Arrangement(Part[Stepper]):
         main = size.height - bars - (SENTENCE if frame else SENTENCE - 1)  # without a frame, the sentence has no line
         tape, boxes = self.stepper.query_one(TapeView), self.stepper.query_one(BoxView)
         tape_needs, graph_needs = tape.row_count + HEADER + frame, boxes.wanted_height(cursor) + frame
-        room = main if wide else main * 2 // 5 if high else main // 2
+        below = self.stepper.query_one(BesideLine).lines  # the tape
+        room = (main if wide else main * 2 // 5 if high else main // 2) - below
         if self.chosen is None:
             self.show("both" if room - tape_needs >= min(graph_needs, GRAPH_AT_LEAST) else "tape")
         needs = {"tape": tape_needs, "boxes": graph_needs, "both": tape_needs + graph_needs}[self.view]
-        used = min(room, needs)
+        used = min(room, needs) + below
         self.stepper.query_one("#left").styles.height = "1fr" if wide else used
         least = min(graph_needs, GRAPH_AT_LEAST) if self.chosen is None else graph_needs
         tape.styles.max_height = max(int(SHARE * room), room - least) if self.view == "both" else None

@@ -29,7 +29,7 @@ class DerivativeCheck(Part[Stepper]):
 
     def __init__(self, stepper: Stepper, origin: Origin | None) -> None:
         super().__init__(stepper)
-        self._origin = origin
+        self.origin = origin  # of the recording that is shown
         self._wanted: CheckedStep | None = None  # the step that is being checked
         self._since = 0.0
         self._clock: Timer | None = None
@@ -68,20 +68,20 @@ class DerivativeCheck(Part[Stepper]):
     def _cannot_run(self, cursor: StepCursor) -> str:
         """Why the program cannot run again, in a sentence; empty if it can."""
         title = cursor.recording.title
-        if self._origin is None or self._origin.is_recording:
+        if self.origin is None or self.origin.is_recording:
             return f"A recording cannot run its program again: `microtape step {title}`, or record it with --check."
         for file, text in cursor.recording.sources.items():
-            if text_of(self._origin.source(file)) != normalized(text):
+            if text_of(self.origin.source(file)) != normalized(text):
                 edit = self.stepper.key("edit")
                 return f"{file} has changed since it was recorded: record it again ({edit}), then check it."
         return ""
 
     def _start(self, cursor: StepCursor, node: int) -> None:
-        assert self._origin is not None
+        assert self.origin is not None
         self._end()
         self._wanted = wanted = _step(cursor, node)
         origin = replace(
-            self._origin, passes=str(wanted.pass_ + 1), until=None, search=0, check=(wanted.pass_, wanted.step)
+            self.origin, passes=str(wanted.pass_ + 1), until=None, search=0, check=(wanted.pass_, wanted.step)
         )
         self._since = monotonic()
         self.run = ProgramRun(origin, hidden=True)
@@ -102,10 +102,10 @@ class DerivativeCheck(Part[Stepper]):
 
     def _tell(self) -> None:
         """Show how long the program has been running; its total time is unknown."""
-        if self._origin is not None and self._wanted is not None:
+        if self.origin is not None and self._wanted is not None:
             seconds = round(monotonic() - self._since)
             took = f": {seconds} s" if seconds else " ..."
-            name = Path(self._origin.file).name
+            name = Path(self.origin.file).name
             stops = self.stepper.key("escape")
             self.stepper.say_above(f"Checking {self._wanted.name}, running {name} again{took}   {stops} stops it")
 

@@ -33,7 +33,7 @@ class Rerecorder(Part[Stepper]):
         self, stepper: Stepper, origin: Origin | None, later_passes: LaterPasses, *, watches: bool = False
     ) -> None:
         super().__init__(stepper)
-        self._origin = origin
+        self.origin = origin  # of the recording that is shown
         self._later_passes = later_passes
         self._watches = watches
         self._tried: Mapping[str, str] = {}  # the program's files at the last attempt to record it
@@ -63,12 +63,12 @@ class Rerecorder(Part[Stepper]):
         """Open the editor on the current line; if the program was changed, record it again."""
         self.stepper.stop_playing()
         place = place_of(self.cursor)
-        if place is None or self._origin is None:
+        if place is None or self.origin is None:
             self.say("There is no line of source here.", 3)
             return
-        path = self._origin.source(place.file)
+        path = self.origin.source(place.file)
         if not path.is_file():
-            is_recording = self._origin.is_recording
+            is_recording = self.origin.is_recording
             why = "This is a recording; its program is not in the same folder" if is_recording else "The file is gone"
             self.say(f"{why}: {home(path)}")
             return
@@ -86,7 +86,7 @@ class Rerecorder(Part[Stepper]):
         self.stepper.app.refresh(layout=True)
         if problem:
             self.say(problem, severity="warning")
-        elif self._origin.is_recording:
+        elif self.origin.is_recording:
             if text_of(path) != before:
                 self.say(
                     "Saved. You opened a recording file, which stays unchanged until you record the program again."
@@ -102,10 +102,10 @@ class Rerecorder(Part[Stepper]):
 
     def _look(self) -> None:
         """Record again if a file of the program has changed since it was recorded."""
-        if self._origin is None or self._is_recording:
+        if self.origin is None or self._is_recording:
             return
         for file in self.cursor.recording.sources:
-            path = self._origin.source(file)
+            path = self.origin.source(file)
             text = text_of(path) if path.is_file() else None  # an editor may be replacing the file just now
             if text is not None and text != self._known(file):
                 self._record()
@@ -114,14 +114,14 @@ class Rerecorder(Part[Stepper]):
     # Recording
 
     def _record(self) -> None:
-        if self._origin is None or self._is_recording:
+        if self.origin is None or self._is_recording:
             return
         self._is_recording = True
-        files = {file: text_of(self._origin.source(file)) for file in self.cursor.recording.sources}
+        files = {file: text_of(self.origin.source(file)) for file in self.cursor.recording.sources}
         self._tried = {file: text for file, text in files.items() if text is not None}
         self._since = monotonic()
         self._later_passes.leave()
-        before, self.run = self.run, ProgramRun(self._origin, hidden=True)
+        before, self.run = self.run, ProgramRun(self.origin, hidden=True)
         if before is not None:
             before.kill()
             before.close()
@@ -143,11 +143,11 @@ class Rerecorder(Part[Stepper]):
 
     def _tell(self) -> None:
         """Show how long the program has been running; its total time is unknown."""
-        if self._origin is not None:
+        if self.origin is not None:
             seconds = round(monotonic() - self._since)
             took = f": {seconds} s" if seconds else " ..."
             stops = self.stepper.key("escape")
-            self.stepper.say_above(f"Recording {Path(self._origin.file).name} again{took}   {stops} stops it")
+            self.stepper.say_above(f"Recording {Path(self.origin.file).name} again{took}   {stops} stops it")
 
     def stop(self) -> None:
         """Stop the program that is being recorded; if there is none, remove the banner."""

@@ -44,12 +44,23 @@ class FindingLine(FakeView):
         return 0
 
 
+class BesideLine(FakeView):
+    lines = 0  # there is one recording
+
+
 @pytest.fixture
 def made():
     notice = SimpleNamespace(id="too-small", update=lambda text: setattr(notice, "text", text))
     left, tape = FakeView("left"), TapeView("tape")
     stepper = FakeStepper(
-        handmade.diamond(), tape, BoxView("boxes"), LeavesPane("leaves"), FindingLine("found"), left, notice
+        handmade.diamond(),
+        tape,
+        BoxView("boxes"),
+        LeavesPane("leaves"),
+        FindingLine("found"),
+        BesideLine("beside"),
+        left,
+        notice,
     )
     return SimpleNamespace(stepper=stepper, arrangement=Arrangement(stepper), left=left, tape=tape, notice=notice)
 

@@ -256,8 +256,11 @@ class GraphTask:
         return gradients
 
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
-        """A node's gradients as its hooks see them: None for those that no node receives."""
-        if node.kind == "function":
+        """A node's gradients as its hooks see them: None for those that no node receives, but as in torch not for all.
+
+        A Function returns what it likes, and the formula of a list of tensors computes all its gradients or none.
+        """
+        if node.kind == "function" or node.all_or_none:
             return gradients
         receivers = zip(node.next_nodes, gradients, strict=True)
         return [term if receiver in self.dependencies else None for receiver, term in receivers]

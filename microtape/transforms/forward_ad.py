@@ -12,7 +12,6 @@ from microtape.basics.dtypes import is_differentiable
 from microtape.ops.shape.reshaping import IdentityBackward
 from microtape.tape.grad_mode import mode as current_mode
 from microtape.tape.node import Node
-from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tangents import (
     Level,
     PackedTangent,
@@ -76,9 +75,6 @@ class _Follower(Watcher):
             return
         function_tangents(node, args, tangents, raw, outputs)
         current.level.of_outputs[node] = [tangent_of(one) if isinstance(one, TensorState) else None for one in outputs]
-        for item in node.saved or ():
-            if isinstance(item, PackedTensor) and item.is_output:  # packed before `jvp` has run
-                self.packed(item, outputs[item.output_nr])
 
     def packed(self, item: Any, tensor: TensorState) -> None:
         """Keep the tangent of a tensor that hooks have packed; see Note [Tangents of saved tensors]."""

@@ -33,7 +33,7 @@ def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
         if unordered and a.error and b.error and runs_a_pass(a.source):
             return []
         found = list(_of_statement(a, b, second_order, unordered, tolerance))
-        if a.shares_gradient or b.shares_gradient or (found and any(known.recognise(a, b) for known in KNOWN)):
+        if a.shares_gradient or b.shares_gradient or (found and _are_known(found, a, b)):
             return []
         if found:
             return [f"statement {a.number}: {a.source}", *found]
@@ -44,9 +44,20 @@ def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
     return []
 
 
+def _are_known(found: list[str], a: Seen, b: Seen) -> bool:
+    """Whether the known differences explain all of these."""
+    explained = ", ".join([known.explains for known in KNOWN if known.recognise(a, b)])
+    return all(kind(one) in explained for one in found)
+
+
+def kind(difference: str) -> str:
+    """What a difference is in: "error", "log", "results" or "gradients"."""
+    return difference.partition(":")[0]
+
+
 def signature(found: list[str]) -> str:
     """What kind of difference this is, so that shrinking does not end at another one."""
-    return found[1] if len(found) > 1 and found[1].startswith("error") else found[1].partition(":")[0]
+    return found[1] if kind(found[1]) == "error" else kind(found[1])
 
 
 def _of_statement(a: Seen, b: Seen, second_order: bool, unordered: bool, tolerance: float) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.parity.observe import matching_type, same
+from tests.parity.observe import Flags, matching_type, same
 from tests.parity.random.session import Seen
 
 Recognise = Callable[[Seen, Seen], bool]
@@ -15,11 +15,13 @@ Recognise = Callable[[Seen, Seen], bool]
 class Known(NamedTuple):
     """A difference that is explained: how it is recognised in what a statement did on torch and here, and the reason.
 
-    A program is compared up to the statement, as all that follows may depend on it.
+    A program is compared up to the statement, as all that follows may depend on it. An entry explains differences in
+    nothing but what it names: the error of the statement, its log, or its results.
     """
 
     reason: str
     recognise: Recognise
+    explains: str = "error"
     by_hand: bool = False  # whether a handwritten program shows it, too, which is on the page
 
 
@@ -116,6 +118,7 @@ KNOWN: list[Known] = [
             and same(theirs.log[: len(ours.log)], ours.log)
             and all(str(entry[0]).startswith("pack ") for entry in theirs.log[len(ours.log) :])
         ),
+        explains="log",
     ),
     Known(
         "`mark_dirty` and `mark_non_differentiable` name the type of an argument that is not a tensor; PyTorch's "
@@ -127,10 +130,6 @@ KNOWN: list[Known] = [
     Known(
         "no hook can be registered on a view that may no longer be used; PyTorch refuses only the first attempt",
         lambda theirs, ours: ".register_" in theirs.source and not theirs.error and "is a view and" in _texts(ours),
-    ),
-    Known(
-        "hooks of a node see None for the gradient of an input that needs none; some of PyTorch's formulas compute it",
-        lambda theirs, ours: not theirs.error and same(theirs.log, [_filled(b, a) for a, b in _pairs(theirs, ours)]),
     ),
     Known(
         "a checkpointed function may get tensors with tangents, and backward may run it again after the level; PyTorch "
@@ -159,6 +158,7 @@ KNOWN: list[Known] = [
     Known(
         "a tangent that is a constant does not require grad; PyTorch's does, if its formula has an operand that does",
         lambda theirs, ours: theirs.in_level and same(*[_without_requires_grad(one.results) for one in (theirs, ours)]),
+        explains="results",
     ),
     Known(
         "the tangent of each output of a Function is the one that its `jvp` returned; PyTorch's outputs have none if "
@@ -170,6 +170,7 @@ KNOWN: list[Known] = [
             and not ours.error
             and same(theirs.results, _without_tangents_after_a_view(theirs.results, ours.results))
         ),
+        explains="results",
         by_hand=True,
     ),
     Known(
@@ -182,6 +183,7 @@ KNOWN: list[Known] = [
             and not ours.error
             and not same(theirs.log, ours.log)
         ),
+        explains="log",
     ),
     Known(
         "the new tangent of a tensor that an operation overwrites can be differentiated; some of PyTorch's formulas "
@@ -204,6 +206,7 @@ KNOWN: list[Known] = [
             and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
             and same(theirs.gradients, ours.gradients)
         ),
+        explains="log",
     ),
     Known(
         "a multi-gradient hook counts the gradients of each pass by itself; PyTorch's loses count in a pass during "
@@ -212,6 +215,7 @@ KNOWN: list[Known] = [
             any(entry[0] == "inner" for entry in theirs.log)
             and same(*[[entry for entry in one.log if not isinstance(entry[1], list)] for one in (theirs, ours)])
         ),
+        explains="log",
     ),
     Known(
         "a tangent into which a tensor with a tangent was written can be used; PyTorch refuses its own tangent then",
@@ -230,6 +234,44 @@ KNOWN: list[Known] = [
             and len({_writes(_texts(one)) for one in (theirs, ours)}) == 1
         ),
     ),
+    Known(
+        "the tangent that `zero_`, `fill_` or `copy_` overwrites has the history of a copy; PyTorch's has that of the "
+        "operation that wrote zeros into it",
+        lambda theirs, ours: (
+            theirs.had_level
+            and same(_written_by_copies(theirs.log), ours.log)
+            and same(_written_by_copies(theirs.results), ours.results)
+            and re.sub("of (Fill2|Zero),", "of torch::autograd::CopyBackwards,", _texts(theirs)) == _texts(ours)
+        ),
+        explains="error, log, results",
+    ),
+    Known(
+        "the formulas of tangents save other tensors than PyTorch's, so the hooks of saved tensors may be called more "
+        "or less often",
+        lambda theirs, ours: (
+            (theirs.in_level or "tangents have a history" in theirs.past)
+            and same(*[[entry for entry in one.log if "pack " not in str(entry[0])] for one in (theirs, ours)])
+        ),
+        explains="log",
+    ),
+    Known(
+        "the history of a tangent leads only to what it depends on; PyTorch's may lead to other operands, too, behind "
+        "which the graph has been freed",
+        lambda theirs, ours: (
+            "tangents have a history" in theirs.past
+            and runs_a_pass(theirs.source)
+            and "backward through the graph a second time" in _texts(theirs)
+            and not ours.error
+        ),
+    ),
+    Known(
+        "a Function may be given an inference tensor as a tangent; PyTorch's asks for its version, which it has not",
+        lambda theirs, ours: (
+            theirs.in_level
+            and ("apply(" in theirs.source or "checkpoint(" in theirs.source)
+            and "Inference tensors do not track version counter" in _texts(theirs)
+        ),
+    ),
 ]
 """Differences that end the comparison of a program, for the page of known differences."""
 
@@ -244,7 +286,6 @@ LENIENT = [
     "a first gradient that requires grad does not require grad in a hook, and its version does not count the writes of "
     "hooks",
     "indices and masks are not passed to the hooks of saved tensors",
-    "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
     "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from "
     "a heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
@@ -278,6 +319,16 @@ def _without_tangents_after_a_view(theirs: list[Any], ours: list[Any]) -> list[A
     return found
 
 
+def _written_by_copies(thing: Any) -> Any:
+    """The same, as if what `zero_` and `fill_` wrote had been copied."""
+    if isinstance(thing, Flags):
+        copied = thing.grad_fn in ("FillBackward2", "ZeroBackward0")
+        return thing._replace(grad_fn="torch::autograd::CopyBackwards") if copied else thing
+    if type(thing) in (tuple, list):
+        return type(thing)(map(_written_by_copies, thing))
+    return thing
+
+
 def _without_requires_grad(thing: Any) -> Any:
     """The same, as if no tensor required grad."""
     if hasattr(thing, "array"):
@@ -285,16 +336,3 @@ def _without_requires_grad(thing: Any) -> Any:
     if isinstance(thing, tuple | list) and not hasattr(thing, "_fields"):
         return [_without_requires_grad(one) for one in thing]
     return thing
-
-
-def _pairs(theirs: Seen, ours: Seen) -> list[tuple[Any, Any]]:
-    return list(zip(theirs.log, ours.log, strict=False))
-
-
-def _filled(ours: Any, theirs: Any) -> Any:
-    """Ours, with theirs in the place of each None."""
-    if ours is None:
-        return theirs
-    if type(ours) in (tuple, list) and type(theirs) is type(ours) and len(ours) == len(theirs):
-        return type(ours)(_filled(a, b) for a, b in zip(ours, theirs, strict=True))
-    return ours

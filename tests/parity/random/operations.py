@@ -58,9 +58,7 @@ def compute(w: Writer) -> None:
 
 
 def may_be_written_to(w: Writer, name: str) -> bool:
-    """Whether a write may succeed. If not, torch writes first and raises afterwards, or the other way round."""
-    if w.is_inside("_raises"):  # the pack hook
-        return False
+    """Whether a write may succeed. If not, torch writes first and raises afterwards."""
     return not w.value(name).is_inference() or w.session.mt.is_inference_mode_enabled()
 
 

@@ -196,7 +196,7 @@ class dual_level:  # noqa: N801 - torch's name
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of `tensor` with this tangent, of the same shape, which is copied only if its strides are others.
 
-    In inference mode the view has no tangent.
+    In inference mode the view has no tangent, and only the dtypes are checked.
 
     Raises ValueError if either has a dtype other than floating point or complex; RuntimeError outside of a level, if
     the shapes differ, and if either already has a tangent.
@@ -210,6 +210,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(
                 f"Expected {what} to be floating point or complex, but got: microtape.{one.array.dtype.name}"
             )
+    if current_mode.inference:
+        return _view_without_tangent(tensor)
     if level not in (None, 0):
         raise RuntimeError("Invalid level given to _make_dual")
     if tangent_of(tensor) is not None:
@@ -223,7 +225,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual: Tensor = tensor.view_as(tensor)
-    set_own_tangent(dual, None if current_mode.inference else _laid_out_as(tensor, tangent))
+    set_own_tangent(dual, _laid_out_as(tensor, tangent))
     return dual
 
 
@@ -247,11 +249,15 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """`(primal, tangent)`: a view of `tensor` without the tangent, and its tangent, None if it has none."""
     if current.level is None or level not in (None, 0):
         return UnpackedDualTensor(tensor, None)
-    tangent = tangent_of(tensor)
+    return UnpackedDualTensor(_view_without_tangent(tensor), tangent_of(tensor))  # type: ignore[arg-type]
+
+
+def _view_without_tangent(tensor: Tensor) -> Tensor:
+    """A view of the tensor that has no tangent, even if the tensor has one."""
     with without_tangents():
-        primal = view_call(tensor, IdentityBackward)
-    set_own_tangent(primal, None)
-    return UnpackedDualTensor(primal, tangent)  # type: ignore[arg-type]
+        view = view_call(tensor, IdentityBackward)
+    set_own_tangent(view, None)
+    return view  # type: ignore[no-any-return]
 
 
 __all__ = [

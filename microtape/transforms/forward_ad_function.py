@@ -62,7 +62,7 @@ def function_tangents(
         if tangent is not None:
             source = _source(args, result, output, is_dirty)
             gives_tangent = source is not None and tangents[source] is None  # to an argument that had none
-            if not gives_tangent:
+            if not gives_tangent and (is_dirty or is_view(output)):  # without grad mode, an input may come out detached
                 _check_alias(node, args, given, versions, result, tangent)
             check_size(output, tangent)
             (write_tangent if is_dirty or gives_tangent else set_tangent)(output, tangent)

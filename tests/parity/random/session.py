@@ -189,7 +189,7 @@ class Session:
         exec(code, self.names)
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
-        if "autograd.grad(" in source or not self.of_gradients.isdisjoint(re.findall(r"\w+", source)):
+        if "autograd.grad(" in source or self.uses_gradient(source):
             self.of_gradients.update(names)
         else:
             self.of_gradients.difference_update(names)
@@ -200,6 +200,8 @@ class Session:
             if isinstance(thing, self.mt.Tensor):
                 version = None if thing.is_inference() or name in self.of_gradients else thing._version
                 self.now.results.append((name, (self.value(thing), version, thing.is_leaf, self.tangent(thing))))
+                if thing.is_inference():
+                    self.past.add("there are inference tensors")
             else:
                 self.now.results.append((name, type(thing).__name__ if isinstance(thing, bool | float | None) else ""))
         if self.level:
@@ -209,6 +211,10 @@ class Session:
                 self.past.add("tangents have a history")
             if "checkpoint(" in source and any(tangent is not None for tangent in tangents):
                 self.past.add("a dual tensor was checkpointed")
+
+    def uses_gradient(self, source: str) -> bool:
+        """Whether the statement names a tensor that is computed from gradients."""
+        return not self.of_gradients.isdisjoint(re.findall(r"\w+", source))
 
     def tangent(self, tensor: Any) -> Any:
         """The values of the tangent of a tensor, if a dual level is open."""
@@ -221,7 +227,8 @@ class Session:
         """Do `work`, the statement `source`; its error is seen, and so are all gradients if it ran a pass."""
         in_thread = threading.current_thread() is not threading.main_thread()
         self.now = Seen(len(self.seen), source, in_level=self.level, had_level=self.had_level, in_thread=in_thread)
-        self.now.past = frozenset(self.past)
+        of_gradient = {"a gradient is used"} if self.uses_gradient(source) else set()
+        self.now.past = frozenset(self.past | of_gradient)
         self.seen.append(self.now)
         try:
             work()

@@ -190,15 +190,15 @@ KNOWN: list[Known] = [
     ),
     Known(
         "the history of a tangent is that of the backward formula; PyTorch's may go through the operation's result, "
-        "whose hooks a pass through the tangent then calls",
+        "whose hooks and `retain_grad` a pass through the tangent then calls",
         lambda theirs, ours: (
             "tangents have a history" in theirs.past
             and runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and not same(theirs.log, ours.log)
+            and same(*[[entry for entry in one.gradients if entry[-1]] for one in (theirs, ours)])
         ),
-        explains="log",
+        explains="log, gradients",
     ),
     Known(
         "the new tangent of a tensor that an operation overwrites can be differentiated; some of PyTorch's formulas "
@@ -227,7 +227,7 @@ KNOWN: list[Known] = [
         "a multi-gradient hook counts the gradients of each pass by itself; PyTorch's loses count in a pass during "
         "which one of its tensors gets a gradient in another pass",
         lambda theirs, ours: (
-            any(entry[0] == "inner" for entry in theirs.log)
+            (any(entry[0] == "inner" for entry in theirs.log) or "a checkpoint is re-entrant" in theirs.past)
             and same(*[[entry for entry in one.log if not isinstance(entry[1], list)] for one in (theirs, ours)])
         ),
         explains="log",
@@ -262,12 +262,22 @@ KNOWN: list[Known] = [
     ),
     Known(
         "the formulas of tangents save other tensors than PyTorch's, so the hooks of saved tensors may be called more "
-        "or less often",
-        lambda theirs, ours: (
-            (theirs.in_level or "tangents have a history" in theirs.past)
-            and same(*[without_packing(one.log) for one in (theirs, ours)])
+        "or less often, and an inference tensor may be saved, which is an error, by only one of the two",
+        lambda theirs, ours: bool(
+            (theirs.in_level and re.match("Inference tensors cannot be saved", _texts(theirs) or _texts(ours)))
+            or (
+                "tangents have a history" in theirs.past
+                and runs_a_pass(theirs.source)
+                and "unpack_hook" in _texts(theirs)
+                and not ours.error
+            )
+            or (
+                (theirs.in_level or "tangents have a history" in theirs.past)
+                and not theirs.error
+                and same(*[without_packing(one.log) for one in (theirs, ours)])
+            )
         ),
-        explains="log",
+        explains="error, log",
     ),
     Known(
         "the history of a tangent leads only to what it depends on; PyTorch's may lead to other operands, too: their "
@@ -322,7 +332,8 @@ LENIENT = [
     "a heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
     "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
-    "a copy of an inference tensor is at version 0; PyTorch's is at 1",
+    "the results of operations on inference tensors are at version 0; in PyTorch a copy, a sum or an absolute value "
+    "is at 1, and a mean at 2",
     "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",
     "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
 ]

@@ -117,13 +117,13 @@ class Session:
         return [(name, one) for name, one in list(self.names.items()) if isinstance(one, self.mt.Tensor)]
 
     def gradients(self) -> list[tuple[str, Any]]:
-        """The values of every `.grad`."""
+        """The values of every `.grad`, and whether it is that of a leaf."""
         found = []
         for name, tensor in self.tensors():
             with suppress(RuntimeError):  # a view whose history may not be regenerated
                 if tensor.is_leaf or tensor.retains_grad:
                     gradient = tensor.grad
-                    found.append((name, None if gradient is None else self.value(gradient)))
+                    found.append((name, None if gradient is None else self.value(gradient), tensor.is_leaf))
         return found
 
     def gradient_is_shared(self, results: Collection[str]) -> bool:
@@ -189,6 +189,8 @@ class Session:
         exec(code, self.names)
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
+        if "use_reentrant=True" in source:
+            self.past.add("a checkpoint is re-entrant")
         if "autograd.grad(" in source or self.uses_gradient(source):
             self.of_gradients.update(names)
         else:
@@ -237,10 +239,11 @@ class Session:
             self.now.error = type(error), text
             frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if frame.name in self.names]
             self.now.raised_in = frames[-1] if frames else ""
-            if self.now.raised_in.startswith("pack"):
+            unfinished = "pack hook is modifying|Inference tensors cannot be saved"
+            if self.level:  # then the write of the tangent was not completed
+                unfinished += "|used in an in-place operation"
+            if self.now.raised_in.startswith("pack") or re.search(unfinished, text):
                 self.past.add("a write was not completed")
-            if "pack hook is modifying" in text or (self.level and "used in an in-place operation" in text):
-                self.past.add("a write was not completed")  # nor was, in the second case, that of a tangent
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
         if "backward(" in source or "autograd.grad(" in source:

@@ -66,11 +66,9 @@ class _Follower(Watcher):
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Compute the tangents of a Function's outputs with its own rule, `jvp`."""
         tangents = [tangent_of(one) if isinstance(one, TensorState) else None for one in args]
-        tensors = [one for one in args if isinstance(one, TensorState)]
-        for output in [one for one in outputs if isinstance(one, TensorState) and is_view(one)]:
-            sources = [one for one in tensors if one.version is output.version]
-            if sources and not any(one is output for one in sources):
-                share_root(output, sources[0])
+        for output, result in zip(outputs, raw, strict=True):
+            if isinstance(output, TensorState) and output is not result and is_view(output):
+                share_root(output, result)  # an input that forward returned as it is
         if current.level is None or not current_mode.forward_ad or all(tangent is None for tangent in tangents):
             return
         function_tangents(node, args, tangents, raw, outputs)

@@ -35,10 +35,10 @@ def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
         if unordered and a.error and b.error and runs_a_pass(a.source):
             return []
         found = list(_of_statement(a, b, second_order, unordered, tolerance))
-        if a.shares_gradient or b.shares_gradient or (found and _are_known(found, a, b)):
-            return []
         if found:
-            return [f"statement {a.number}: {a.source}", *found]
+            return [] if _are_known(found, a, b) else [f"statement {a.number}: {a.source}", *found]
+        if a.shares_gradient or b.shares_gradient:
+            return []
         if unordered and a.error and runs_a_pass(a.source):
             return []
     if len(theirs) != len(ours):

@@ -94,7 +94,7 @@ KNOWN: list[Known] = [
         ),
     ),
     Known(
-        "a pack hook that raises during a write, or a tangent that must not be written to, leaves a node that has "
+        "a pack hook that raises after a write, or a tangent that must not be written to, leaves a node that has "
         "saved its tensors; PyTorch's has saved nothing, and fails with an internal error or does not notice writes",
         lambda theirs, ours: (
             "a write was not completed" in theirs.past

@@ -31,11 +31,17 @@ def of_a_list_of_tensors_replace_all_gradients(mt, see):
 
 
 @shows("4 Node.register_hook")
-def of_a_root_that_is_joined_see_nothing(mt, see):
-    x = mt.tensor([1.0, 2.0], requires_grad=True)
-    z = mt.stack([x, x])
-    z.grad_fn.register_hook(lambda gradients, arrived: see("hook", gradients, arrived))
-    see.value(*mt.autograd.grad(z, z, mt.ones(2, 2)))
+def of_a_list_of_tensors_of_which_some_are_asked_for(mt, see):
+    for join in (mt.stack, mt.cat):
+        x, y = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([3.0, 4.0], requires_grad=True)
+        z = join([x, y])
+        z.grad_fn.register_hook(lambda gradients, arrived: see.value("hook", *gradients, *arrived))
+        first = mt.ones_like(z)
+        see.value(*mt.autograd.grad(z, z, first, retain_graph=True))
+        see.value(*mt.autograd.grad(z, y, first, retain_graph=True))
+        z.backward(first, inputs=[z], retain_graph=True)
+        z.backward(first, inputs=[x])
+        see.value(x.grad, y.grad)
 
 
 @shows("5 grad mode inside backward")

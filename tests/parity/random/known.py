@@ -46,6 +46,17 @@ TWO_MISTAKES = (
     "|division by zero"  # which is what a hook raises
 )
 
+HISTORY_OF_TANGENTS = (
+    "the history of a tangent is that of its backward formula, or of a copy if an operation overwrites it; PyTorch's "
+    "may be that of the operation, and may lead through its result, whose hooks and `retain_grad` a pass then calls, "
+    "or to operands whose gradient is zero, and behind which the graph may have been freed"
+)
+
+INFERENCE_TENSORS = (
+    "operations on inference tensors pass tangents on, and a Function takes one as a tangent; PyTorch's operations "
+    "pass them on only if another operand is a normal tensor, and its Functions ask the tangent for its version"
+)
+
 _VERSIONS = r"is at version (\d+); expected version (\d+)"
 
 
@@ -189,8 +200,7 @@ KNOWN: list[Known] = [
         by_hand=True,
     ),
     Known(
-        "the history of a tangent is that of the backward formula; PyTorch's may go through the operation's result, "
-        "whose hooks and `retain_grad` a pass through the tangent then calls",
+        HISTORY_OF_TANGENTS,
         lambda theirs, ours: (
             "tangents have a history" in theirs.past
             and runs_a_pass(theirs.source)
@@ -250,8 +260,7 @@ KNOWN: list[Known] = [
         ),
     ),
     Known(
-        "the tangent that `zero_`, `fill_` or `copy_` overwrites has the history of a copy; PyTorch's has that of the "
-        "operation that wrote zeros into it",
+        HISTORY_OF_TANGENTS,
         lambda theirs, ours: (
             theirs.had_level
             and same(written_by_copies(theirs.log), ours.log)
@@ -280,8 +289,7 @@ KNOWN: list[Known] = [
         explains="error, log",
     ),
     Known(
-        "the history of a tangent leads only to what it depends on; PyTorch's may lead to other operands, too: their "
-        "gradients are zeros, and the graph behind them may have been freed",
+        HISTORY_OF_TANGENTS,
         lambda theirs, ours: (
             "tangents have a history" in theirs.past
             and runs_a_pass(theirs.source)
@@ -297,7 +305,7 @@ KNOWN: list[Known] = [
         explains="error, gradients, results",
     ),
     Known(
-        "operations on inference tensors pass tangents on; PyTorch's do so only if an operand is a normal tensor",
+        INFERENCE_TENSORS,
         lambda theirs, ours: (
             theirs.in_level
             and "there are inference tensors" in theirs.past
@@ -306,7 +314,7 @@ KNOWN: list[Known] = [
         explains="results",
     ),
     Known(
-        "a Function may be given an inference tensor as a tangent; PyTorch's asks for its version, which it has not",
+        INFERENCE_TENSORS,
         lambda theirs, ours: (
             theirs.in_level
             and ("apply(" in theirs.source or "checkpoint(" in theirs.source)
@@ -317,10 +325,9 @@ KNOWN: list[Known] = [
 """Differences that end the comparison of a program, for the page of known differences."""
 
 LENIENT = [
-    "in forward mode and under saved-tensor hooks, a write to a tensor with that tensor as its operand is not tried",
     "what `grad` returns and what `backward` accumulates is in memory of its own; PyTorch's gradients may share memory "
     "with each other, with the first gradient, or with a leaf",
-    *[one.reason for one in KNOWN if not one.by_hand],
+    *dict.fromkeys(one.reason for one in KNOWN if not one.by_hand),
     "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
     "PyTorch loses it",
     "what a checkpointed function saves and then overwrites keeps its values; PyTorch's backward uses the new ones",

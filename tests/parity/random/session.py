@@ -123,7 +123,8 @@ class Session:
             with suppress(RuntimeError):  # a view whose history may not be regenerated
                 if tensor.is_leaf or tensor.retains_grad:
                     gradient = tensor.grad
-                    found.append((name, None if gradient is None else self.value(gradient), tensor.is_leaf))
+                    if gradient is not None or tensor.requires_grad:
+                        found.append((name, None if gradient is None else self.value(gradient), tensor.is_leaf))
         return found
 
     def gradient_is_shared(self, results: Collection[str]) -> bool:

@@ -256,11 +256,14 @@ class GraphTask:
         return gradients
 
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
-        """A node's gradients as its hooks see them: None for those that no node receives."""
-        if node.kind == "function":
+        """A node's gradients as its hooks see them: None for those that no node receives, but as in torch not for all.
+
+        A Function returns what it likes, and the formula of a list of tensors computes all its gradients or none.
+        """
+        needed = [receiver in self.dependencies for receiver in node.next_nodes]
+        if node.kind == "function" or (node.all_or_none and any(needed)):
             return gradients
-        receivers = zip(node.next_nodes, gradients, strict=True)
-        return [term if receiver in self.dependencies else None for receiver, term in receivers]
+        return [term if need else None for term, need in zip(gradients, needed, strict=True)]
 
     def gradients_of(self, node: Node, gradient: Any) -> Sequence[Any]:
         """Run the node: the gradients of its inputs, an empty tuple for an AccumulateGrad node."""

@@ -245,10 +245,14 @@ def _view_as_itself(tensor: Any) -> Any:
 
 
 def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...]) -> None:
-    """Save the tensors that were passed to `save_for_backward`; see Note [Saved tensors]."""
+    """Save what was passed to `save_for_backward`; see Note [Saved tensors]. Raises TypeError if it is no tensor."""
     kept: list[Any] = []
     sources = []
-    for tensor in node.to_save:
+    for place, tensor in enumerate(node.to_save):
+        if tensor is not None and not isinstance(tensor, TensorState):
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {place} is of type {_kind(tensor)}"
+            )
         source = next((i for i, other in enumerate(tensors) if other is tensor), -1)
         output_nr = next((i for i, output in reversed(list(enumerate(raw))) if output is tensor), None)
         is_dirty = _contains(node.dirty, tensor)

@@ -103,13 +103,9 @@ class FunctionNode(Node):
     def save_for_backward(self, *tensors: TensorState | None) -> None:
         """Save tensors, or None, for backward, which reads them as `ctx.saved_tensors`, checked for in-place writes.
 
-        A second call replaces the first. Raises TypeError for any other value; set such values as attributes of ctx.
+        A second call replaces the first. If the call is recorded, it raises TypeError for any other value, which can
+        be set as an attribute of ctx.
         """
-        for i, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, TensorState):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(tensor).__name__}"
-                )
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: TensorState | None) -> None:

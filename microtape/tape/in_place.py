@@ -67,6 +67,8 @@ class CopySlices(Node):
         self.function = function
         self.view = view.steps
         self.layout = _layout_of(view.base.array)
+        if function.kind == "function":
+            self.ensure_hooks()  # so that the engine knows that it runs user code
 
     def name(self) -> str:
         """The node's name as torch shows it."""
@@ -154,6 +156,8 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
         before = new_tensor(type(x), x.array.copy(), edges[0])
     if plan:
         save(node, plan, [before, *tensors[1:]], x)
+        if watcher is not None:
+            watcher.operands_saved(node, x)
     write(x, value)
     if -1 in plan:  # the saved result has the new version of x, the saved operands have their old ones
         node.versions = tuple(

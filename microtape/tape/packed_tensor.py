@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from microtape.tape.grad_mode import GradMode
-from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
+from microtape.tape.node import DEAD_END, NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.tape.tensor_state import (
     TensorState,
     Version,
@@ -63,7 +63,7 @@ class PackedTensor:
             self._edge = (None, output_nr)
             self.computed_by = weakref.ref(node) if node is not None else None
         elif requires_grad(tensor):
-            node, _ = self._edge = edge_of(tensor)
+            node, _ = self._edge = edge_of(tensor, saved=True)
             if isinstance(node, AccumulateGrad):
                 self._accumulator, self._edge = weakref.ref(node), NO_EDGE
         version = version_number(tensor)
@@ -98,7 +98,7 @@ class PackedTensor:
             edge = ((self.computed_by() if self.computed_by is not None else None) or node, edge[1])
         if edge is NO_EDGE and self._accumulator is None and not requires_grad(value):
             return value
-        tensor = new_tensor(type(value), value.array, edge)
+        tensor = new_tensor(type(value), value.array, None if edge is DEAD_END else edge)  # that one is a leaf
         tensor.version = ensure_version(value)
         if self._accumulator is not None:
             tensor.edge = None

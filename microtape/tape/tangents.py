@@ -99,14 +99,14 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
         return None
     if meta in level.tangents or meta.view is None:
         return level.tangents.get(meta)
-    of_root = tangent_of(_root_of(tensor))
+    of_root = tangent_of(root_of(tensor))
     if of_root is None:
         return None
     tangent = level.tangents[meta] = _same_view(tensor, of_root)
     return tangent
 
 
-def _root_of(tensor: TensorState) -> TensorState:
+def root_of(tensor: TensorState) -> TensorState:
     """The tensor itself, or the tensor that it is a view of as far as tangents go; see Note [Tangents of views]."""
     meta = tensor.meta
     if current.level is None or meta is None or meta.view is None or meta in current.level.own:
@@ -116,7 +116,7 @@ def _root_of(tensor: TensorState) -> TensorState:
 
 def _same_view(tensor: TensorState, of_root: TensorState) -> TensorState:
     """The view of its root's tangent that `tensor` is of its root."""
-    root, view = _root_of(tensor), tensor.meta.view  # type: ignore[union-attr]
+    root, view = root_of(tensor), tensor.meta.view  # type: ignore[union-attr]
     done = len(root.meta.view.steps) if root.meta is not None and root.meta.view is not None else 0
     with without_tangents():
         tangent: TensorState = replay(view.steps[done:], of_root)  # type: ignore[union-attr]
@@ -125,7 +125,7 @@ def _same_view(tensor: TensorState, of_root: TensorState) -> TensorState:
 
 def share_root(view: TensorState, source: TensorState) -> None:
     """Make the root of `source` that of `view`, a new view of it."""
-    root = _root_of(source)
+    root = root_of(source)
     meta = view.meta
     if current.level is not None and meta is not None and meta.view is not None and root is not meta.view.base:
         current.level.roots[meta] = root
@@ -145,7 +145,7 @@ def set_tangent(tensor: TensorState, tangent: TensorState | None) -> None:
 
 def write_tangent(tensor: TensorState, tangent: TensorState) -> None:
     """Overwrite the tensor's tangent after a write into the tensor; see Note [Tangents of views]."""
-    target, root = tangent_of(tensor), _root_of(tensor)
+    target, root = tangent_of(tensor), root_of(tensor)
     if target is None and root is tensor:
         target = tangent
     elif target is None:

@@ -116,17 +116,21 @@ def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
     return tensor
 
 
-def edge_of(tensor: TensorState) -> Edge:
-    """The edge that the tensor's gradient is delivered to; see Note [Where a tensor's gradient goes]."""
+def edge_of(tensor: TensorState, *, saved: bool = False) -> Edge:
+    """The edge that the tensor's gradient is delivered to; see Note [Where a tensor's gradient goes].
+
+    Raises InPlaceError for a view that may no longer be used, unless it has no history and is only `saved`.
+    """
     if tensor.edge is not None:
         return tensor.edge
     meta = tensor.meta or ensure_meta(tensor)
     if meta.view is not None:
-        edge = meta.view.history(tensor)
+        view = meta.view
+        edge = NO_EDGE if saved and view.origin and view.edge is NO_EDGE else view.history(tensor)
         if edge is not NO_EDGE:
             return edge
-        if not meta.view.is_source:
-            return DEAD_END if requires_grad(meta.view.base) else NO_EDGE
+        if not view.is_source:
+            return DEAD_END if requires_grad(view.base) else NO_EDGE
     reference = meta.accumulator
     if reference is not None:
         accumulator = reference()

@@ -59,6 +59,9 @@ class Watcher:
     def unpacked(self, node: Node, item: Any, tensor: TensorState) -> None:
         """`node` unpacked its saved `item` as `tensor`, a new object."""
 
+    def operands_saved(self, node: Node, written: TensorState) -> None:
+        """`node` has saved its operands, and is about to overwrite `written`; its results it will save afterwards."""
+
     def writing(self, tensor: TensorState) -> None:
         """The memory of `tensor` is about to be overwritten."""
 

@@ -12,7 +12,6 @@ from microtape.basics.dtypes import is_differentiable
 from microtape.ops.shape.reshaping import IdentityBackward
 from microtape.tape.grad_mode import mode as current_mode
 from microtape.tape.node import Node
-from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tangents import (
     Level,
     PackedTangent,
@@ -67,18 +66,13 @@ class _Follower(Watcher):
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Compute the tangents of a Function's outputs with its own rule, `jvp`."""
         tangents = [tangent_of(one) if isinstance(one, TensorState) else None for one in args]
-        tensors = [one for one in args if isinstance(one, TensorState)]
-        for output in [one for one in outputs if isinstance(one, TensorState) and is_view(one)]:
-            sources = [one for one in tensors if one.version is output.version]
-            if sources and not any(one is output for one in sources):
-                share_root(output, sources[0])
+        for output, result in zip(outputs, raw, strict=True):
+            if isinstance(output, TensorState) and output is not result and is_view(output):
+                share_root(output, result)  # an input that forward returned as it is
         if current.level is None or not current_mode.forward_ad or all(tangent is None for tangent in tangents):
             return
         function_tangents(node, args, tangents, raw, outputs)
         current.level.of_outputs[node] = [tangent_of(one) if isinstance(one, TensorState) else None for one in outputs]
-        for item in node.saved or ():
-            if isinstance(item, PackedTensor) and item.is_output:  # packed before `jvp` has run
-                self.packed(item, outputs[item.output_nr])
 
     def packed(self, item: Any, tensor: TensorState) -> None:
         """Keep the tangent of a tensor that hooks have packed; see Note [Tangents of saved tensors]."""
@@ -200,7 +194,7 @@ class dual_level:  # noqa: N801 - torch's name
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """A view of `tensor` with this tangent, of the same shape, which is copied only if its strides are others.
 
-    In inference mode the view has no tangent.
+    In inference mode the view has no tangent, and only the dtypes are checked.
 
     Raises ValueError if either has a dtype other than floating point or complex; RuntimeError outside of a level, if
     the shapes differ, and if either already has a tangent.
@@ -214,6 +208,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             raise ValueError(
                 f"Expected {what} to be floating point or complex, but got: microtape.{one.array.dtype.name}"
             )
+    if current_mode.inference:
+        return _view_without_tangent(tensor)
     if level not in (None, 0):
         raise RuntimeError("Invalid level given to _make_dual")
     if tangent_of(tensor) is not None:
@@ -227,7 +223,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         )
     check_size(tensor, tangent)
     dual: Tensor = tensor.view_as(tensor)
-    set_own_tangent(dual, None if current_mode.inference else _laid_out_as(tensor, tangent))
+    set_own_tangent(dual, _laid_out_as(tensor, tangent))
     return dual
 
 
@@ -251,11 +247,15 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """`(primal, tangent)`: a view of `tensor` without the tangent, and its tangent, None if it has none."""
     if current.level is None or level not in (None, 0):
         return UnpackedDualTensor(tensor, None)
-    tangent = tangent_of(tensor)
+    return UnpackedDualTensor(_view_without_tangent(tensor), tangent_of(tensor))  # type: ignore[arg-type]
+
+
+def _view_without_tangent(tensor: Tensor) -> Tensor:
+    """A view of the tensor that has no tangent, even if the tensor has one."""
     with without_tangents():
-        primal = view_call(tensor, IdentityBackward)
-    set_own_tangent(primal, None)
-    return UnpackedDualTensor(primal, tangent)  # type: ignore[arg-type]
+        view = view_call(tensor, IdentityBackward)
+    set_own_tangent(view, None)
+    return view  # type: ignore[no-any-return]
 
 
 __all__ = [

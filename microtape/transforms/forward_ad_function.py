@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.tape.tangents import check_size, set_tangent, without_tangents, write_tangent
+from microtape.tape.tangents import check_size, root_of, set_tangent, without_tangents, write_tangent
 from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
 from microtape.tape.watch import call
 
@@ -62,8 +62,8 @@ def function_tangents(
         if tangent is not None:
             source = _source(args, result, output, is_dirty)
             gives_tangent = source is not None and tangents[source] is None  # to an argument that had none
-            if not gives_tangent:
-                _check_alias(node, args, given, versions, result, tangent)
+            if source is not None and not gives_tangent:
+                _check_alias(given[source], versions[source], tangent, is_dirty)
             check_size(output, tangent)
             (write_tangent if is_dirty or gives_tangent else set_tangent)(output, tangent)
         elif is_dirty:
@@ -72,11 +72,14 @@ def function_tangents(
             set_tangent(output, None)  # NB: torch fails in an internal check
 
 
-def _source(args: Sequence[Any], result: TensorState, output: Any, is_dirty: bool) -> int | None:
+def _source(args: Sequence[Any], result: TensorState, output: TensorState, is_dirty: bool) -> int | None:
     """The index of the argument that forward wrote to and returned as `result`, or of which `output` is a view."""
     if is_dirty:
         return next((i for i, one in enumerate(args) if one is result), None)
-    return next((i for i, one in enumerate(args) if is_view(output) and _shares_memory(one, result)), None)
+    if not is_view(output):
+        return None
+    root = root_of(output)
+    return next((i for i, one in enumerate(args) if isinstance(one, TensorState) and root_of(one) is root), None)
 
 
 def _gets_zeros(node: Any, argument: Any) -> bool:
@@ -86,27 +89,17 @@ def _gets_zeros(node: Any, argument: Any) -> bool:
     )
 
 
-def _check_alias(
-    node: Any, args: Sequence[Any], given: Sequence[Any], versions: Sequence[int], result: Any, tangent: Any
-) -> None:
-    """Raise RuntimeError if an output shares memory with an input but its tangent not with the input's tangent."""
-    place = next((i for i, one in enumerate(args) if one is result), None)
-    if place is not None and any(one is result for one in node.dirty):
-        if version_number(tangent) == versions[place]:
+def _check_alias(given: TensorState, version: int, tangent: TensorState, is_dirty: bool) -> None:
+    """Raise RuntimeError if an output shares memory with an input but its tangent not with the input's, `given`.
+
+    `version` is that of the input's tangent before `jvp` ran.
+    """
+    if is_dirty:
+        if version_number(tangent) == version:
             raise RuntimeError(NOT_MODIFIED)
-        if tangent is not given[place]:
+        if tangent is not given:
             raise RuntimeError(NOT_IN_PLACE)
-        return
-    of = args[place] if place is not None else result.meta.view.base if is_view(result) else None
-    if of is None:
-        return
-    if not is_view(tangent):
+    elif not is_view(tangent):
         raise RuntimeError(AS_IS)
-    sources = [g for one, g in zip(args, given, strict=True) if _shares_memory(one, result)]
-    if not any(tangent.version is ensure_version(source) for source in sources if source is not None):
+    elif ensure_version(tangent) is not ensure_version(given):
         raise RuntimeError(NOT_A_VIEW)
-
-
-def _shares_memory(argument: Any, result: TensorState) -> bool:
-    """Whether one of the tensors is a view of the other, or both are views of one base."""
-    return isinstance(argument, TensorState) and ensure_version(argument) is ensure_version(result)

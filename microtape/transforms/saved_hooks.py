@@ -2,8 +2,8 @@
 
 Note [Packing]
   The hooks are observers of operations. After an operation has been recorded, they replace each tensor that it has
-  saved by the value that the pack hook returns for it. Operations themselves know nothing of hooks, and cost nothing
-  more without them.
+  saved by the value that the pack hook returns for it; for the operands of an in-place operation they do so before it
+  writes. Operations themselves know nothing of hooks, and cost nothing more without them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import Node
+from microtape.tape.node import Edge, Node
 from microtape.tape.packed_tensor import Pack, PackedTensor, Unpack
-from microtape.tape.saved import SavedTensor, saved_version
-from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor, version_number
+from microtape.tape.saved import SavedTensor
+from microtape.tape.tangents import set_tangent, tangent_of, without_tangents
+from microtape.tape.tensor_state import NUMBER, TensorState, new_tensor
 from microtape.tape.watch import Watcher, watch
 
 NO_HOOKS = "saved_tensors_hooks: __exit__ was called, but no hooks are in force on this thread"
@@ -64,41 +65,46 @@ class _Packer(Watcher):
     def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
-        self._overwritten: tuple[TensorState, TensorState] | None = None
+        self._operands: tuple[Node | None, Sequence[Any]] = None, ()  # packed before the node has written
 
-    def writing(self, tensor: TensorState) -> None:
-        """Copy the value that an in-place operation is about to overwrite: the operation may save it."""
+    def operands_saved(self, node: Node, written: TensorState) -> None:
+        """Pack the operands of an in-place operation while they have the values that it saves."""
         if self is innermost_hooks():
-            self._overwritten = tensor, new_tensor(type(tensor), tensor.array.copy())
+            self._operands = node, self.packed_by(node, (), written)
 
     def operation(self, node: Node, operands: tuple[Any, ...], outputs: tuple[Any, ...], in_place: bool) -> None:
-        """Pack the tensors that `node` has saved."""
-        if self is innermost_hooks():
-            overwritten, self._overwritten = self._overwritten, None
-            if self.pack(saving_node(node), outputs, overwritten):
-                node.ensure_hooks()  # so that the engine knows that `node` runs user code
+        """Pack the tensors that `node` has saved. Those of a Function are packed once its `jvp` has run."""
+        saver = saving_node(node)
+        if self is innermost_hooks() and saver.kind != "function" and saver.saved:
+            saver.saved = self.packed_by(saver, outputs)
+            node.ensure_hooks()  # so that the engine knows that `node` runs user code
 
-    def pack(self, node: Node, outputs: Sequence[Any], overwritten: tuple[TensorState, TensorState] | None) -> bool:
-        """Replace the tensors that `node` has saved by PackedTensors. Returns whether there are any."""
-        if not node.saved:
-            return False
-        kept = list(node.saved)
+    def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Pack the tensors that a Function has saved."""
+        if self is innermost_hooks():
+            node.saved = self.packed_by(node, outputs)
+
+    def packed_by(self, node: Node, outputs: Sequence[Any], written: TensorState | None = None) -> tuple[Any, ...]:
+        """What `node` has saved, with PackedTensors in the place of the tensors.
+
+        If it is still about to overwrite `written`, only its operands are packed.
+        """
+        (of, before), self._operands = self._operands, (None, ())
+        kept = list(before if of is node else node.saved or ())
         for index in node.saved_order or range(len(kept)):
             item = kept[index]
             if item is None or isinstance(item, PackedTensor) or getattr(item, "meta", None) is NUMBER:
                 continue
             own_output = None
             if isinstance(item, SavedTensor):
+                if written is not None:
+                    continue
                 own_output = item.edge(node)
                 item = _as_output(node, item, outputs)
-            elif version_number(item) != saved_version(node, index):  # overwritten by the very operation that saved it
-                if overwritten is None or overwritten[0] is not item:
-                    continue  # a view of the overwritten tensor: backward will raise
-                item = overwritten[1]
-                item.edge = node.next_edges[node.sources[index]]
+            elif written is not None and np.may_share_memory(item.array, written.array):
+                item = _copy(item, node.next_edges[node.sources[index]])
             kept[index] = PackedTensor(node, item, own_output, self.pack_hook, self.unpack_hook)
-        node.saved = tuple(kept)
-        return True
+        return tuple(kept)
 
 
 def innermost_hooks() -> _Packer | None:
@@ -110,7 +116,7 @@ def pack_with_active_hooks(node: Node) -> None:
     """Pack the saved tensors of a node that is not an operation, if hooks are active."""
     hooks = innermost_hooks()
     if hooks is not None:
-        hooks.pack(node, (), None)
+        node.saved = hooks.packed_by(node, ())
 
 
 def saving_node(node: Node) -> Node:
@@ -125,6 +131,16 @@ def _as_output(node: Node, saved: SavedTensor, outputs: Sequence[Any]) -> Tensor
         if isinstance(output, TensorState) and output.array is saved.array:
             return output
     return saved.tensor(node)
+
+
+def _copy(operand: TensorState, edge: Edge) -> TensorState:
+    """A copy of an operand that is about to be overwritten, with its tangent. NB: torch's hooks get the operand."""
+    copy = new_tensor(type(operand), operand.array.copy(), edge)
+    tangent: Any = tangent_of(operand)
+    if tangent is not None:
+        with without_tangents():
+            set_tangent(copy, tangent.clone())
+    return copy
 
 
 @contextmanager

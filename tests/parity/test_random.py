@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import secrets
 
+import numpy as np
 import pytest
 
+from tests.parity.observe import Value
 from tests.parity.random.shrinking import shrunk
 
 COUNT = int(os.environ.get("MICROTAPE_RANDOM_PROGRAMS", "0"))
@@ -41,3 +43,18 @@ def test_random_programs_do_what_they_do_on_torch(chunk, torch):
 def test_shrinking_leaves_what_is_needed():
     program = ("x = 1", "y = [2, 3]", "z = x + y[0]", "w = z * 2")
     assert shrunk(program, lambda one: any("y[0]" in statement for statement in one)) == ("z = y[0]",)
+
+
+def test_a_known_difference_explains_what_it_names_and_nothing_else():
+    from tests.parity.random.compare import differences
+    from tests.parity.random.session import Seen
+
+    def seen(source, log, gradient):
+        in_level = {"in_level": True, "had_level": True, "past": frozenset({"tangents have a history"})}
+        return [Seen(0, source, log=log, gradients=[("x1", Value(np.array(gradient), False), True)], **in_level)]
+
+    packed = [("pack p1", False)]
+    assert differences(seen("x2 = x1 * x1", packed, 1.0), seen("x2 = x1 * x1", [], 1.0)) == []
+    for log in (packed, []):
+        found = differences(seen("x2 = x1 * x1", log, 1.0), seen("x2 = x1 * x1", [], 2.0))
+        assert any(one.startswith("gradients") for one in found)

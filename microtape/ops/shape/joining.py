@@ -32,6 +32,7 @@ __all__ = [
 class CatBackward0(Promoting):
     __slots__ = ("dim", "shapes")
     operands = ()
+    all_or_none = True
     row_major = True
     formula = "z = x₀, x₁, … concatenated    ∂xᵢ = its part of g"
 
@@ -48,12 +49,10 @@ class CatBackward0(Promoting):
         """The part of the gradient that belongs to each operand."""
         before, stop = (slice(None),) * self.dim, 0
         parts: list[Any] = []
-        for shape, receiver in zip(self.shapes, self.next_nodes, strict=True):
+        for shape in self.shapes:
             size = 0 if shape == (0,) else shape[self.dim]  # an empty vector may be joined with anything
             stop += size
-            if receiver is None:
-                parts.append(None)
-            elif size:
+            if size:
                 parts.append(gradient[(*before, slice(stop - size, stop))])
             else:
                 parts.append(zeros_like(gradient, shape, gradient.dtype))
@@ -63,6 +62,7 @@ class CatBackward0(Promoting):
 class StackBackward0(Promoting):
     __slots__ = ("dim",)
     operands = ()
+    all_or_none = True
     row_major = True
     formula = "z = x₀, x₁, … stacked along a new dimension    ∂xᵢ = its part of g"
 
@@ -76,7 +76,7 @@ class StackBackward0(Promoting):
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """The part of the gradient that belongs to each operand."""
         before = (slice(None),) * self.dim
-        return [gradient[(*before, i)] if receiver is not None else None for i, receiver in enumerate(self.next_nodes)]
+        return [gradient[(*before, i)] for i in range(len(self.next_nodes))]
 
 
 _JOINABLE = (TensorState, np.ndarray, np.generic)

@@ -121,3 +121,38 @@ def a_tangent_of_another_dtype(mt, see):
         d = fw.make_dual(mt.ones(2), mt.ones(2, dtype=mt.float64))
         see.value(tangent(mt, d))
         see.value(tangent(mt, d * d), tangent(mt, d + 1))
+
+
+@shows("11 dual_level, make_dual, unpack_dual")
+def of_tensors_that_do_not_fit_in_inference_mode(mt, see):
+    fw = mt.autograd.forward_ad
+    x = mt.ones(2)
+    with fw.dual_level():
+        d = fw.make_dual(x, mt.ones(2))
+        with mt.inference_mode():
+            for primal, tangent, level in ((x, mt.ones(3), None), (d, mt.ones(2), None), (x, mt.ones(2), 3)):
+                see(fw.make_dual(primal, tangent, level=level), fw.unpack_dual(primal).tangent)
+            with see.raising():
+                fw.make_dual(x, mt.tensor([1, 2]))
+
+
+@shows("11 Function.jvp, save_for_forward")
+def of_an_input_that_is_returned_without_grad_mode(mt, see):
+    class Returns(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.set_materialize_grads(False)
+            return x, y * 2
+
+        @staticmethod
+        def jvp(ctx, tx, ty):
+            return tuple(mt.ones(2) if one is None else one * 2 for one in (tx, ty))
+
+    fw = mt.autograd.forward_ad
+    x, y = mt.ones(2, requires_grad=True), mt.ones(2, requires_grad=True)
+    with mt.no_grad(), fw.dual_level():
+        dual = fw.make_dual(x, mt.ones(2))
+        for args in ((dual, y), (y, dual), (x, dual)):
+            first, second = Returns.apply(*args)
+            see.value(fw.unpack_dual(first).tangent, fw.unpack_dual(second).tangent)
+            see(first, fw.unpack_dual(args[0]).tangent)

@@ -199,3 +199,23 @@ def by_assignment(mt, see):
                 return b
 
         Two.apply(mt.ones(2, requires_grad=True))[1].sum().backward()
+
+
+@shows("3 ctx.save_for_backward")
+def of_what_is_no_tensor_is_an_error_once_it_is_recorded(mt, see):
+    class Scaled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.save_for_backward(x, factor, None)
+            see("saved")
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, g):
+            return g, None
+
+    x = mt.ones(2, requires_grad=True)
+    for enabled in (False, True):
+        with mt.set_grad_enabled(enabled), see.raising():
+            see(Scaled.apply(x, 3.0))
+    see(Scaled.apply(x.detach(), 3.0))

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tests.parity.observe import matching_type, same
+from tests.parity.random.forgiving import (
+    with_histories,
+    without_lost_tangents,
+    without_packing,
+    without_requires_grad,
+    without_zeros,
+    written_by_copies,
+)
 from tests.parity.random.session import Seen
 
 Recognise = Callable[[Seen, Seen], bool]
@@ -15,11 +23,13 @@ Recognise = Callable[[Seen, Seen], bool]
 class Known(NamedTuple):
     """A difference that is explained: how it is recognised in what a statement did on torch and here, and the reason.
 
-    A program is compared up to the statement, as all that follows may depend on it.
+    A program is compared up to the statement, as all that follows may depend on it. An entry explains differences in
+    nothing but what it names: the error of the statement, its log, or its results.
     """
 
     reason: str
     recognise: Recognise
+    explains: str = "error"
     by_hand: bool = False  # whether a handwritten program shows it, too, which is on the page
 
 
@@ -35,6 +45,17 @@ TWO_MISTAKES = (
     "view (?:which )?was created in|is a view and|used in an in-place operation|Inference tensors cannot be saved"
     "|saved tensor pack hook is modifying its input|save_for_backward can only save"
     "|division by zero"  # which is what a hook raises
+)
+
+HISTORY_OF_TANGENTS = (
+    "the history of a tangent is that of its backward formula, or of a copy if an operation overwrites it; PyTorch's "
+    "may be that of the operation, and may lead through its result, whose hooks and `retain_grad` a pass then calls, "
+    "or to operands whose gradient is zero, and behind which the graph may have been freed"
+)
+
+INFERENCE_TENSORS = (
+    "operations on inference tensors pass tangents on, and a Function takes one as a tangent; PyTorch's operations "
+    "pass them on only if another operand is a normal tensor, and its Functions ask the tangent for its version"
 )
 
 _VERSIONS = r"is at version (\d+); expected version (\d+)"
@@ -63,7 +84,7 @@ KNOWN: list[Known] = [
         "no result of `grad` is a view; PyTorch's may be views made without grad mode, which forbids some writes",
         lambda theirs, ours: bool(
             re.search("view was created in no_grad mode|Can't detach views in-place", _texts(theirs))
-            and re.match(r"g\d+\b|\w+\.grad\b", theirs.source)
+            and ("a gradient is used" in theirs.past or re.match(r"\w+\.grad\b", theirs.source))
         ),
     ),
     Known(
@@ -76,22 +97,22 @@ KNOWN: list[Known] = [
         lambda theirs, ours: "a single memory location" in _texts(theirs) and runs_a_pass(theirs.source),
     ),
     Known(
-        "the message about an overwritten result of a write to a view names the view's node; PyTorch's names the node "
-        "that wrote it, if the view has got another since",
+        "the message about an overwritten result of a write to a view names the view's node, or the node that wrote it "
+        "if the view has got another since; PyTorch's may name the other of the two",
         lambda theirs, ours: bool(
             "modified by an inplace operation" in _texts(theirs)
-            and "of AsStrided" in _texts(ours)
+            and "of AsStrided" in _texts(theirs) + _texts(ours)
             and len({re.sub(r"output \d+ of [\w:]+", "", _texts(one)) for one in (theirs, ours)}) == 1
         ),
     ),
     Known(
-        "a pack hook that raises during a write, or a tangent that must not be written to, leaves a node that has "
+        "a pack hook that raises after a write, or a tangent that must not be written to, leaves a node that has "
         "saved its tensors; PyTorch's has saved nothing, and fails with an internal error or does not notice writes",
         lambda theirs, ours: (
             "a write was not completed" in theirs.past
             and runs_a_pass(theirs.source)
             and (
-                "Expected a proper Tensor but got None" in _texts(theirs)
+                re.search("Expected a proper Tensor but got None|not enough values to unpack", _texts(theirs))
                 or (not theirs.error and _class(ours) == "ModifiedInPlaceError")
             )
         ),
@@ -116,6 +137,7 @@ KNOWN: list[Known] = [
             and same(theirs.log[: len(ours.log)], ours.log)
             and all(str(entry[0]).startswith("pack ") for entry in theirs.log[len(ours.log) :])
         ),
+        explains="log",
     ),
     Known(
         "`mark_dirty` and `mark_non_differentiable` name the type of an argument that is not a tensor; PyTorch's "
@@ -126,11 +148,11 @@ KNOWN: list[Known] = [
     ),
     Known(
         "no hook can be registered on a view that may no longer be used; PyTorch refuses only the first attempt",
-        lambda theirs, ours: ".register_" in theirs.source and not theirs.error and "is a view and" in _texts(ours),
-    ),
-    Known(
-        "hooks of a node see None for the gradient of an input that needs none; some of PyTorch's formulas compute it",
-        lambda theirs, ours: not theirs.error and same(theirs.log, [_filled(b, a) for a, b in _pairs(theirs, ours)]),
+        lambda theirs, ours: bool(
+            (".register_" in theirs.source or ours.raised_in)
+            and re.search("is a view and|view was created in|view of a view", _texts(ours))
+        ),
+        explains="error, results",
     ),
     Known(
         "a checkpointed function may get tensors with tangents, and backward may run it again after the level; PyTorch "
@@ -158,30 +180,39 @@ KNOWN: list[Known] = [
     ),
     Known(
         "a tangent that is a constant does not require grad; PyTorch's does, if its formula has an operand that does",
-        lambda theirs, ours: theirs.in_level and same(*[_without_requires_grad(one.results) for one in (theirs, ours)]),
+        lambda theirs, ours: (
+            theirs.had_level
+            and same(
+                without_requires_grad(theirs.results),
+                without_requires_grad(with_histories(theirs.results, ours.results)),
+            )
+            and same(*[without_requires_grad(without_packing(one.log)) for one in (theirs, ours)])
+        ),
+        explains="log, results",
     ),
     Known(
         "the tangent of each output of a Function is the one that its `jvp` returned; PyTorch's outputs have none if "
-        "they follow a view of an input without a tangent",
+        "they follow a view of an input without a tangent, or if the Function wrote to an input without grad mode",
         lambda theirs, ours: (
             theirs.in_level
             and ".apply(" in theirs.source
             and not theirs.error
             and not ours.error
-            and same(theirs.results, _without_tangents_after_a_view(theirs.results, ours.results))
+            and same(theirs.results, without_lost_tangents(theirs.results, ours.results))
         ),
+        explains="results",
         by_hand=True,
     ),
     Known(
-        "the history of a tangent is that of the backward formula; PyTorch's may go through the operation's result, "
-        "whose hooks a pass through the tangent then calls",
+        HISTORY_OF_TANGENTS,
         lambda theirs, ours: (
             "tangents have a history" in theirs.past
             and runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and not same(theirs.log, ours.log)
+            and same(*[[entry for entry in one.gradients if entry[-1]] for one in (theirs, ours)])
         ),
+        explains="log, gradients",
     ),
     Known(
         "the new tangent of a tensor that an operation overwrites can be differentiated; some of PyTorch's formulas "
@@ -190,7 +221,7 @@ KNOWN: list[Known] = [
             "tangents have a history" in theirs.past
             and runs_a_pass(theirs.source)
             and "modified by an inplace operation" in _texts(theirs)
-            and not ours.error
+            and (not ours.error or "modified by an inplace operation" in _texts(ours))
         ),
         by_hand=True,
     ),
@@ -204,14 +235,16 @@ KNOWN: list[Known] = [
             and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
             and same(theirs.gradients, ours.gradients)
         ),
+        explains="log",
     ),
     Known(
         "a multi-gradient hook counts the gradients of each pass by itself; PyTorch's loses count in a pass during "
         "which one of its tensors gets a gradient in another pass",
         lambda theirs, ours: (
-            any(entry[0] == "inner" for entry in theirs.log)
+            (any(entry[0] == "inner" for entry in theirs.log) or "a checkpoint is re-entrant" in theirs.past)
             and same(*[[entry for entry in one.log if not isinstance(entry[1], list)] for one in (theirs, ours)])
         ),
+        explains="log",
     ),
     Known(
         "a tangent into which a tensor with a tangent was written can be used; PyTorch refuses its own tangent then",
@@ -230,13 +263,75 @@ KNOWN: list[Known] = [
             and len({_writes(_texts(one)) for one in (theirs, ours)}) == 1
         ),
     ),
+    Known(
+        HISTORY_OF_TANGENTS,
+        lambda theirs, ours: (
+            theirs.had_level
+            and same(written_by_copies(theirs.log), ours.log)
+            and same(written_by_copies(theirs.results), ours.results)
+            and re.sub("of (Fill2|Zero),", "of torch::autograd::CopyBackwards,", _texts(theirs)) == _texts(ours)
+        ),
+        explains="error, log, results",
+    ),
+    Known(
+        "the formulas of tangents save other tensors than PyTorch's, so the hooks of saved tensors may be called more "
+        "or less often, and an inference tensor may be saved, which is an error, by only one of the two",
+        lambda theirs, ours: bool(
+            (theirs.in_level and re.match("Inference tensors cannot be saved", _texts(theirs) or _texts(ours)))
+            or (
+                "tangents have a history" in theirs.past
+                and runs_a_pass(theirs.source)
+                and "unpack_hook" in _texts(theirs)
+                and not ours.error
+            )
+            or (
+                (theirs.in_level or "tangents have a history" in theirs.past)
+                and not theirs.error
+                and same(*[without_packing(one.log) for one in (theirs, ours)])
+            )
+        ),
+        explains="error, log",
+    ),
+    Known(
+        HISTORY_OF_TANGENTS,
+        lambda theirs, ours: (
+            "tangents have a history" in theirs.past
+            and runs_a_pass(theirs.source)
+            and not ours.error
+            and (
+                "backward through the graph a second time" in _texts(theirs)
+                or (
+                    same(*[without_zeros(one.gradients) for one in (theirs, ours)])
+                    and same(*[without_zeros(one.results) for one in (theirs, ours)])
+                )
+            )
+        ),
+        explains="error, gradients, results",
+    ),
+    Known(
+        INFERENCE_TENSORS,
+        lambda theirs, ours: (
+            theirs.in_level
+            and "there are inference tensors" in theirs.past
+            and same(theirs.results, without_lost_tangents(theirs.results, ours.results))
+        ),
+        explains="results",
+    ),
+    Known(
+        INFERENCE_TENSORS,
+        lambda theirs, ours: (
+            theirs.in_level
+            and ("apply(" in theirs.source or "checkpoint(" in theirs.source)
+            and "Inference tensors do not track version counter" in _texts(theirs)
+        ),
+    ),
 ]
 """Differences that end the comparison of a program, for the page of known differences."""
 
 LENIENT = [
     "what `grad` returns and what `backward` accumulates is in memory of its own; PyTorch's gradients may share memory "
     "with each other, with the first gradient, or with a leaf",
-    *[one.reason for one in KNOWN if not one.by_hand],
+    *dict.fromkeys(one.reason for one in KNOWN if not one.by_hand),
     "where a Function that wrote to a view returns no gradient for it, the rest of the base keeps its gradient; "
     "PyTorch loses it",
     "what a checkpointed function saves and then overwrites keeps its values; PyTorch's backward uses the new ones",
@@ -244,12 +339,12 @@ LENIENT = [
     "a first gradient that requires grad does not require grad in a hook, and its version does not count the writes of "
     "hooks",
     "indices and masks are not passed to the hooks of saved tensors",
-    "a pack hook that raises during a write leaves the tensor written; PyTorch may not have written yet",
     "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from "
     "a heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
     "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
-    "a copy of an inference tensor is at version 0; PyTorch's is at 1",
+    "the results of operations on inference tensors are at version 0; in PyTorch a copy, a sum or an absolute value "
+    "is at 1, and a mean at 2",
     "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",
     "`get_gradient_edge` of a leaf works in inference mode; PyTorch's fails with an AttributeError",
 ]
@@ -267,34 +362,3 @@ def same_error(theirs: Seen, ours: Seen) -> bool:
         return theirs.error is ours.error
     texts = [re.sub(r"output \d+ of", "output 0 of", one.error[1]) for one in (theirs, ours) if one.error]
     return matching_type(theirs.error[0], ours.error[0]) and texts[0] == texts[1]
-
-
-def _without_tangents_after_a_view(theirs: list[Any], ours: list[Any]) -> list[Any]:
-    """Our results without the tangents that theirs, from the second on, do not have."""
-    found = ours[:1]
-    for (_, of_a), (name, of_b) in zip(theirs[1:], ours[1:], strict=False):
-        lost = isinstance(of_a, tuple) and isinstance(of_b, tuple) and of_a[-1] is None
-        found.append((name, (*of_b[:-1], None) if lost else of_b))
-    return found
-
-
-def _without_requires_grad(thing: Any) -> Any:
-    """The same, as if no tensor required grad."""
-    if hasattr(thing, "array"):
-        return thing._replace(requires_grad=False)
-    if isinstance(thing, tuple | list) and not hasattr(thing, "_fields"):
-        return [_without_requires_grad(one) for one in thing]
-    return thing
-
-
-def _pairs(theirs: Seen, ours: Seen) -> list[tuple[Any, Any]]:
-    return list(zip(theirs.log, ours.log, strict=False))
-
-
-def _filled(ours: Any, theirs: Any) -> Any:
-    """Ours, with theirs in the place of each None."""
-    if ours is None:
-        return theirs
-    if type(ours) in (tuple, list) and type(theirs) is type(ours) and len(ours) == len(theirs):
-        return type(ours)(_filled(a, b) for a, b in zip(ours, theirs, strict=True))
-    return ours

@@ -50,17 +50,15 @@ def compute(w: Writer) -> None:
         x = w.differentiable()
         if (
             w.value(x).is_inference()
-            and not w.is_inside("inference_mode")
-            and any(text in form for text in ("float", "double", "clone"))
+            and not w.session.mt.is_inference_mode_enabled()
+            and any(text in form for text in ("float", "double", "clone", "abs", "sum", "mean"))
         ):
-            return  # NB: a copy of an inference tensor is at version 1 in torch
+            return  # NB: the result is at version 1 or 2 in torch
         w.do(f"{w.new()} = {form.format(x=x, y=w.tensor())}")
 
 
 def may_be_written_to(w: Writer, name: str) -> bool:
-    """Whether a write may succeed. If not, torch writes first and raises afterwards, or the other way round."""
-    if w.is_inside("_raises"):  # the pack hook
-        return False
+    """Whether a write may succeed. If not, torch writes first and raises afterwards."""
     return not w.value(name).is_inference() or w.session.mt.is_inference_mode_enabled()
 
 

@@ -117,13 +117,14 @@ class Session:
         return [(name, one) for name, one in list(self.names.items()) if isinstance(one, self.mt.Tensor)]
 
     def gradients(self) -> list[tuple[str, Any]]:
-        """The values of every `.grad`."""
+        """The values of every `.grad`, and whether it is that of a leaf."""
         found = []
         for name, tensor in self.tensors():
             with suppress(RuntimeError):  # a view whose history may not be regenerated
                 if tensor.is_leaf or tensor.retains_grad:
                     gradient = tensor.grad
-                    found.append((name, None if gradient is None else self.value(gradient)))
+                    if gradient is not None or tensor.requires_grad:
+                        found.append((name, None if gradient is None else self.value(gradient), tensor.is_leaf))
         return found
 
     def gradient_is_shared(self, results: Collection[str]) -> bool:
@@ -189,7 +190,9 @@ class Session:
         exec(code, self.names)
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
-        if "autograd.grad(" in source or not self.of_gradients.isdisjoint(re.findall(r"\w+", source)):
+        if "use_reentrant=True" in source:
+            self.past.add("a checkpoint is re-entrant")
+        if "autograd.grad(" in source or self.uses_gradient(source):
             self.of_gradients.update(names)
         else:
             self.of_gradients.difference_update(names)
@@ -200,6 +203,8 @@ class Session:
             if isinstance(thing, self.mt.Tensor):
                 version = None if thing.is_inference() or name in self.of_gradients else thing._version
                 self.now.results.append((name, (self.value(thing), version, thing.is_leaf, self.tangent(thing))))
+                if thing.is_inference():
+                    self.past.add("there are inference tensors")
             else:
                 self.now.results.append((name, type(thing).__name__ if isinstance(thing, bool | float | None) else ""))
         if self.level:
@@ -209,6 +214,10 @@ class Session:
                 self.past.add("tangents have a history")
             if "checkpoint(" in source and any(tangent is not None for tangent in tangents):
                 self.past.add("a dual tensor was checkpointed")
+
+    def uses_gradient(self, source: str) -> bool:
+        """Whether the statement names a tensor that is computed from gradients."""
+        return not self.of_gradients.isdisjoint(re.findall(r"\w+", source))
 
     def tangent(self, tensor: Any) -> Any:
         """The values of the tangent of a tensor, if a dual level is open."""
@@ -221,7 +230,8 @@ class Session:
         """Do `work`, the statement `source`; its error is seen, and so are all gradients if it ran a pass."""
         in_thread = threading.current_thread() is not threading.main_thread()
         self.now = Seen(len(self.seen), source, in_level=self.level, had_level=self.had_level, in_thread=in_thread)
-        self.now.past = frozenset(self.past)
+        of_gradient = {"a gradient is used"} if self.uses_gradient(source) else set()
+        self.now.past = frozenset(self.past | of_gradient)
         self.seen.append(self.now)
         try:
             work()
@@ -230,10 +240,11 @@ class Session:
             self.now.error = type(error), text
             frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if frame.name in self.names]
             self.now.raised_in = frames[-1] if frames else ""
-            if self.now.raised_in.startswith("pack"):
+            unfinished = "pack hook is modifying|Inference tensors cannot be saved"
+            if self.level:  # then the write of the tangent was not completed
+                unfinished += "|used in an in-place operation"
+            if self.now.raised_in.startswith("pack") or re.search(unfinished, text):
                 self.past.add("a write was not completed")
-            if "pack hook is modifying" in text or (self.level and "used in an in-place operation" in text):
-                self.past.add("a write was not completed")  # nor was, in the second case, that of a tangent
         if "backward" in source or "grad" in source or self.now.error:
             self.now.gradients = self.gradients()
         if "backward(" in source or "autograd.grad(" in source:

@@ -131,9 +131,15 @@ class Writer:
         return self.fresh(shape) if self.chance(0.6) and tensor.numel() < 8 else f"mt.ones({shape}, dtype=mt.float64)"
 
     def other_for(self, target: str) -> str:
-        """A tensor to write into `target`: torch does not define writes to memory that the operation also reads."""
+        """A tensor to write into `target`: torch does not define writes to memory that the operation also reads.
+
+        The very same tensor may be both, but its tangent, and what hooks save of it, are not right in torch.
+        """
         other = self.tensor()
-        return f"{other}.detach().clone()" if other != target and self.share_memory(target, other) else other
+        alike = self.share_memory(target, other)
+        if other == target:
+            alike = self.is_inside("dual_level", "saved_tensors_hooks", "save_on_cpu")
+        return f"{other}.detach().clone()" if alike else other
 
     def share_memory(self, a: str, b: str) -> bool:
         """Whether these tensors have memory in common."""

@@ -350,7 +350,12 @@ def has_graph(output: Any) -> bool:
         return False
     if output.grad_fn is not None:
         return True
-    return output.requires_grad and not output.is_inference() and not _is_wrapped(output)
+    if not output.requires_grad or output.is_inference() or _is_wrapped(output):
+        return False
+    try:
+        return edge_of(output)[0] is not None
+    except AssertionError:  # torch finds no AccumulateGrad, as for a view of an inference tensor
+        return False
 
 
 def is_transformed(output: Any) -> bool:

@@ -109,6 +109,8 @@ class _Watched:
 
     def __init__(self, hooks: UserHooks, key: GraphNode, kind: str, hook: Any) -> None:
         self._hooks, self._key, self._kind, self._hook = hooks, key, kind, hook
+        if hasattr(hook, "__name__"):  # torch's errors name the hook
+            self.__name__ = hook.__name__
 
     def __call__(self, *args: Any) -> Any:
         before = self._read(args)

@@ -78,7 +78,8 @@ class OpenPass:
         self.tape, self.request, self.index, self.place = tape, request, index, place
         self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
         roots = [edge_of(one) for one in request.outputs]
-        graph = tape.walk([node for node, _ in roots])
+        self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
+        graph = tape.walk(self._roots)
         tape.adopt(graph)
         self.length = len(tape.nodes)
         keys = {id(node): key for key, node in graph.nodes.items()}
@@ -171,6 +172,7 @@ class OpenPass:
             handle.remove()
         self._handles.clear()
         self._hooks.restore()
+        self._roots = []
         self.leaves = {}
         self.buffers.clear()
 

@@ -122,6 +122,7 @@ class OpenPass:
         self.made_until = next_sequence_nr()
         self.captures: tuple[Capture, ...] = ()
         self.cut: ErrorRecord | None = None
+        self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
         self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
         self._hooks = UserHooks(value)
@@ -179,7 +180,7 @@ class OpenPass:
     def _ran(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
         """The node has run. Runs inside of torch's engine: no exception of ours may leave."""
         try:
-            if self.cut is None and not _is_compiling():
+            if not self.is_outer and self.cut is None and not _is_compiling():
                 self._end(running, grad_inputs, grad_outputs)
         except Exception as error:
             self._fault(error)

@@ -152,6 +152,8 @@ class TorchRecorder:
         opened = self._begin(args, kwargs, sys._getframe(1))
         if opened is None:
             return run(*args, **kwargs)
+        if self.open:
+            self.open[-1].is_outer = True
         self.open.append(opened)
         self.operations.quiet += 1
         result, error = None, None
@@ -212,6 +214,8 @@ class TorchRecorder:
         opened.stop_listening()
         self.operations.quiet -= 1
         self.open.remove(opened)
+        if self.open:
+            self.open[-1].is_outer = False
         with self.faults.noting(f"pass {opened.index + 1}"):
             finished = opened.finish(record)
             self.passes.append(finished)

@@ -143,7 +143,7 @@ class Tape:
             node.outputs[0] = self._tensors.read(tensor)
         unknown = [one for one in (*whole.nodes, *lost) if one.sequence_nr != LEAF and one not in self.ids]
         for node in sorted(unknown, key=_sequence_nr):
-            self._number_operation(node, whole)
+            self._number_with_those_behind(node, whole)
         for node in whole.leaves:
             self._number_leaf(node)
 
@@ -166,6 +166,18 @@ class Tape:
         """Number a node again that was taken for dropped: now its edges are known."""
         self.nodes[number].node = GraphNode(node.name, node.sequence_nr)
         del self.ids[node]
+
+    def _number_with_those_behind(self, node: GraphNode, graph: Graph) -> None:
+        """Number a node, but first those that its gradients go to: another thread has sequence numbers of its own."""
+        waiting = [node]
+        while waiting:
+            one = waiting[-1]
+            edges = graph.edges[one] if one in graph.edges else _edges_of(one.operation) if one.operation else ()
+            before = [to for to, _ in edges if to is not None and to not in self.ids and to.sequence_nr != LEAF]
+            if before:
+                waiting += before
+            else:
+                self._number_operation(waiting.pop(), graph)
 
     def _number_operation(self, node: GraphNode, graph: Graph) -> None:
         if node in self.ids:

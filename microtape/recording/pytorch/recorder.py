@@ -206,8 +206,8 @@ class TorchRecorder:
                 failed = opened.failed_node(record.message)
                 record = self._with_places(opened, failed, record)
                 opened.fail(failed, record)
-            else:
-                opened.capture(result)
+            opened.capture(result)
+            if error is None:
                 opened.read_grads_again()
         except Exception as fault:
             self._faulted(fault)

@@ -27,7 +27,7 @@ from tests.parity.pytorch.beside import (
     watching,
 )
 from tests.programs.corpus import HERE
-from tests.support.every_view import open_everywhere
+from tests.support.every_view import drawn, printed, through_a_file
 from tests.support.random_recordings import plain
 
 MODELS = sorted((HERE / "pytorch" / "models").glob("*.py"))
@@ -303,13 +303,30 @@ def scope_path(recording: Recording, scope: int | None) -> tuple[str, ...]:
 
 
 @each_model
-def test_every_view_opens_the_recording(program: Path, tmp_path: Path) -> None:
+def test_the_trace_and_pictures_show_the_recording(program: Path, tmp_path: Path) -> None:
     recording, _ = recorded(program)
     assert recording.faults == ()
     assert recording.notes == ()
-    open_everywhere(recording, tmp_path)
+    loaded = through_a_file(recording, tmp_path)
+    assert program.name in printed(loaded)
+    assert drawn(loaded)
 
 
 @each_model
 def test_nothing_is_found_in_a_model_in_which_nothing_is_wrong(program: Path) -> None:
     assert [one for one in findings(recorded(program)[0]) if one.severity != "notice"] == []
+
+
+@pytest.mark.xfail(strict=True, reason="reading `untyped_storage()` of a gradient leaves a second user of its storage")
+def test_torch_adds_gradients_in_place_as_without_the_recorder() -> None:
+    import torch
+
+    def version() -> int:
+        w = torch.ones(4, requires_grad=True)
+        (w[:3] * 2).sum().add((w[:2] * 3).sum()).backward()
+        assert w.grad is not None
+        return w.grad._version
+
+    expected = version()
+    with ProgramRecorder():
+        assert version() == expected

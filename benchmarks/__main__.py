@@ -9,8 +9,9 @@ from pathlib import Path
 
 from benchmarks import report
 from benchmarks.available import available
-from benchmarks.checks import CHECKS, Check, Figure
+from benchmarks.checks import CHECKS
 from benchmarks.engines import Engine
+from benchmarks.figures import Check, Figure
 from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
 from benchmarks.stepper import stepper
 from benchmarks.workloads import WORKLOADS

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import process_time
@@ -19,33 +18,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engines import Engine, Torch
-from benchmarks.measure import OURS, interleaved, ratios
+from benchmarks.figures import Check, Figure, median_ratio
+from benchmarks.measure import OURS
+from benchmarks.pytorch import pytorch
 from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Workload, mlp, scalar_mlp, scalars
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A measured number and its target, an upper limit."""
-
-    what: str
-    value: float | None  # None: not measured, for the reason in `note`
-    unit: str = ""
-    target: float | None = None
-    note: str = ""
-
-    @property
-    def missed(self) -> bool:
-        """Whether it was measured and is above its target."""
-        return self.value is not None and self.target is not None and round(self.value, 3) > self.target
-
-
-Check = Callable[[dict[str, Engine], bool], Iterator[Figure]]
-"""A check: takes the engines, and whether to measure only briefly."""
-
-
-def _median_ratio(ours: Callable[[], Any], other: Callable[[], Any], rounds: int) -> float:
-    """The median over the rounds of our time divided by the other's."""
-    return ratios(interleaved({OURS: ours, "other": other}, rounds, 0.05), OURS)["other"].median
 
 
 def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
@@ -58,7 +34,7 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
         with microtape.record():
             run()
 
-    yield Figure("MLP 64-128-10 under record()", _median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
+    yield Figure("MLP 64-128-10 under record()", median_ratio(recorded, run, 5 if quick else 21), "× plain", 8)
 
     samples = SAMPLES[0] * 12, SAMPLES[1] * 12
     large = engines[OURS].prepare(Workload("large", "", scalar_mlp, scalars(SCALAR_MLP_SIZE), samples))
@@ -120,7 +96,7 @@ def insides(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
             program()
         assert recorder.recording.passes
 
-    ratio = _median_ratio(partial(recorded, Recorder), partial(recorded, Outside), 3 if quick else 15)
+    ratio = median_ratio(partial(recorded, Recorder), partial(recorded, Outside), 3 if quick else 15)
     yield Figure("recording 10 Functions among 1,600 nodes from inside", ratio, "× without", 1.1)
 
 
@@ -135,7 +111,7 @@ def summaries(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
 
     rounds = 5 if quick else 21
     for what, pictures, most in (("statistics", False, 0.9), ("statistics, histogram and thumbnail", True, 1.8)):
-        ratio = _median_ratio(partial(summarize, array, pictures=pictures), passes, rounds)
+        ratio = median_ratio(partial(summarize, array, pictures=pictures), passes, rounds)
         yield Figure(f"{what} of 1,000,000 float32", ratio, "× min, max, sum, dot, zeros", most)
 
 
@@ -331,13 +307,14 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
             missing = "torch" if OURS in runs else OURS
             yield Figure(title, None, "× torch", 3, f"{missing} is missing, or has no {name}")
             continue
-        yield Figure(title, _median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
+        yield Figure(title, median_ratio(runs[OURS], runs["torch"], 3 if quick else 7), "× torch", 3)
 
 
 CHECKS: dict[str, Check] = {
     "recording": recording,
     "insides": insides,
     "summaries": summaries,
+    "pytorch": pytorch,
     "imports": imports,
     "source lines": source_lines,
     "watching": watching,

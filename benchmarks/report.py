@@ -10,8 +10,8 @@ from math import log2
 from pathlib import Path
 
 from benchmarks.available import ENGINES
-from benchmarks.checks import Figure
 from benchmarks.engines import Engine
+from benchmarks.figures import Figure
 from benchmarks.measure import OURS, Ratio, Result
 
 PEERS = [name for name in ENGINES if name != OURS]

@@ -23,8 +23,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from benchmarks.checks import Figure
 from benchmarks.engines import Engine
+from benchmarks.figures import Figure
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50

@@ -8,10 +8,20 @@ python -m tests.programs --output relu   what each program prints or raises as w
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 
 from microtape.recording.findings import findings
-from tests.programs.corpus import ROOT, Verdict, broken_programs, expected, healthy_programs, record_program
+from tests.programs.corpus import (
+    ROOT,
+    Verdict,
+    broken_programs,
+    broken_torch_programs,
+    expected,
+    healthy_programs,
+    healthy_torch_programs,
+    record_program,
+)
 
 
 def main() -> None:
@@ -25,7 +35,8 @@ def main() -> None:
     def chosen(programs: list[Path]) -> list[Path]:
         return [one for one in programs if not options.names or any(part in str(one) for part in options.names)]
 
-    broken = chosen(broken_programs())
+    has_torch = find_spec("torch") is not None
+    broken = chosen([*broken_programs(), *(broken_torch_programs() if has_torch else [])])
     right = 0
     for program in broken:
         recording, printed = record_program(program)
@@ -38,7 +49,7 @@ def main() -> None:
             ended = failed[0] if failed else recording.error
             _print_output(printed + (f"{ended.type}: {ended.message}" if ended is not None else ""))
     alarms = 0
-    healthy = chosen(healthy_programs())
+    healthy = chosen([*healthy_programs(), *(healthy_torch_programs() if has_torch else [])])
     for program in healthy:
         recording, printed = record_program(program)
         loud = [one for one in findings(recording) if one.severity != "notice"]

@@ -3,13 +3,15 @@
 `broken/` and `healthy/` hold programs as users write them: nothing in a program says what is wrong with it. What the
 first finding has to be stands in `expected.toml`, which names the culprit's line by its text. `healthy/` looks
 suspicious, but is right; so are the bundled examples, the lessons and the programs of the documentation, unless
-`expected.toml` says why not.
+`expected.toml` says why not. `pytorch/` holds programs for PyTorch in the same way, and in `models` whole models, which
+are healthy.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import tomllib
 import types
 import warnings
@@ -19,9 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from microtape.recording.checking.finite_differences import Check
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.findings import Finding, FindingKind
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -72,6 +74,16 @@ def broken_programs() -> list[Path]:
     return sorted((HERE / "broken").glob("*.py"))
 
 
+def broken_torch_programs() -> list[Path]:
+    """The programs for PyTorch of `pytorch/broken/`."""
+    return sorted((HERE / "pytorch" / "broken").glob("*.py"))
+
+
+def healthy_torch_programs() -> list[Path]:
+    """The programs for PyTorch in which nothing is wrong."""
+    return [path for folder in ("healthy", "models") for path in sorted((HERE / "pytorch" / folder).glob("*.py"))]
+
+
 def healthy_programs() -> list[Path]:
     """The programs in which nothing is wrong, wherever they are."""
     exceptions = {ROOT / path for path in table()["exceptions"]}
@@ -86,7 +98,7 @@ def expected(program: Path) -> Expected:
 
     Raises ValueError if it names a line that is not there, or is there twice.
     """
-    entry = table()["broken"][program.stem]
+    entry = table()["pytorch" if program.parent.parent.name == "pytorch" else "broken"][program.stem]
     text = [line.strip() for line in program.read_text(encoding="utf-8").splitlines()]
     lines = list(_strings(entry["line"]))
     if missing := [line for line in lines if text.count(line) != 1]:
@@ -111,7 +123,7 @@ def record_program(program: Path, *, check: Check = "functions") -> tuple[Record
 
     An exception of the program's is in the recording, as it is in one of `record_script`.
     """
-    recorder = Recorder(program.name, root=str(program.parent), check=check, after_pass=_stop_in_the_end)
+    recorder = ProgramRecorder(program.name, root=str(program.parent), check=check, after_pass=_stop_in_the_end)
     main = types.ModuleType("__main__")  # no dict: its variables are the program's names, and no others
     main.__file__ = str(program)
     code = compile(program.read_bytes(), str(program), "exec", dont_inherit=True)
@@ -125,6 +137,9 @@ def record_program(program: Path, *, check: Check = "functions") -> tuple[Record
             if not any(one.has_failed for one in recorder.passes):
                 error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this file's frame
                 recorder.error = recorder.error_record(error)
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()  # as the end of the program's own process would
     return recorder.recording, output.getvalue()
 
 

@@ -13,7 +13,7 @@ import microtape as mt
 from benchmarks import __main__ as command
 from benchmarks import report, stepper
 from benchmarks.available import ENGINES
-from benchmarks.checks import Figure
+from benchmarks.figures import Figure
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
 from benchmarks.workloads import WORKLOADS
 

@@ -233,4 +233,7 @@ _CAUSES: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Findin
 _BY_WORDING: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Finding]] = {  # of a plain RuntimeError
     "modified by an inplace operation": _overwritten,
     "through the graph a second time": freed,
+    "returned an incorrect number of gradients": _wrong_return,
+    "returned an invalid gradient": _wrong_return,
+    "expected Variable or None (got ": _wrong_return,
 }

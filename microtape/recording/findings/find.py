@@ -53,4 +53,14 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
     found = [one for one in found if one.kind != "refused" or one.place not in causes]  # a consequence
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
-    return tuple(sorted(found, key=lambda one: _SEVERITIES.index(one.severity)))
+    return tuple(sorted(_diverged_first(found), key=lambda one: _SEVERITIES.index(one.severity)))
+
+
+def _diverged_first(found: list[Finding]) -> list[Finding]:
+    """An update with which a leaf diverges is the cause of numbers that overflow in a later pass."""
+    for cause in found:
+        if cause.kind == "large update" and cause.severity == "warning" and cause.pass_ is not None:
+            after = [one.pass_ for one in found if one.kind in ("nan", "infinity") and one.pass_ is not None]
+            if any(position > cause.pass_ for position in after):
+                return [cause._replace(severity="error"), *(one for one in found if one is not cause)]
+    return found

@@ -27,6 +27,17 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         )
         lines.append(f"{pass_.kind}() at {at(pass_.place)} goes back through it again.")
         remedy = f"Compute {what} anew before each backward, inside the loop; or detach it if it is a constant."
+    elif carried is not None and earlier is not None and earlier.kind == "grad" and freed_at != pass_.place:
+        place, tensor = freed_at, None
+        text = headline(
+            f"grad() at {at(freed_at)} frees the graph of {program.root_name(earlier)}, which {at(pass_.place)} needs",
+            f"grad() at {at(freed_at)} frees a graph that {pass_.kind}() at {at(pass_.place)} needs",
+        )
+        lines.append(f"{pass_.kind}() at {at(pass_.place)} goes through it again.")
+        remedy = (
+            "Pass create_graph=True to grad(), if the loss depends on what it returns: that keeps the graph, too. Else "
+            "pass retain_graph=True."
+        )
     elif carried is not None:
         user, old = program.node(carried[0]), carried[1]
         place, what = user.place, program.name(old)

@@ -75,6 +75,7 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
         f"{join(names, 3)} {get} no gradient: {cause.headline}",
         f"{join(names, 3)} {get} no gradient: {cause.shorter}",
         f"{join(names, 2)} {get} no gradient: {cause.shorter}",
+        f"{names[0]} and {len(names) - 1} more {get} no gradient: {cause.shorter}",
         f"{count(len(names), 'leaf').replace('leafs', 'leaves')} {get} no gradient: {cause.shorter}",
     )
     lines = (cause.reason, f"{leaf.name}.grad is None{where}.")
@@ -115,9 +116,17 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
-    place = only_assignment(program.recording, leaf.name.partition("[")[0]) or pass_.place
+    place = _made_at(program, leaf.name) or pass_.place
     unused = f"no operation uses it ({at(place)})"
     return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
+
+
+def _made_at(program: Program, name: str) -> Place | None:
+    """Where the variable of this name is assigned; for `tower.bias.weight`, where `self.bias` is."""
+    name = name.partition("[")[0]
+    parts = [f"self.{part}" for part in reversed(name.split("."))] if "." in name else []
+    found = (only_assignment(program.recording, one) for one in (name, *parts))
+    return next((place for place in found if place is not None), None)
 
 
 def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned, ArgumentRecord] | None:

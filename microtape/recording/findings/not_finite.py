@@ -36,13 +36,22 @@ def not_finite(program: Program) -> Iterator[Finding]:
 
 
 def _bad_values(program: Program) -> frozenset[int]:
-    """The nodes with an output that is not finite."""
+    """The nodes with an output that is not finite; if no output is known, with an operand that is not."""
     recording, largest = program.recording, program.sizes.largest
-    return frozenset(
-        node.id
-        for node in recording.nodes
-        if any(not math.isfinite(largest(recording.value(ref))) for ref in node.outputs)
-    )
+    bad: set[int] = set()
+    for node in recording.nodes:
+        values = _outputs(program, node)
+        if any(not math.isfinite(largest(one)) for one in values) or (
+            not values and any(edge.node in bad for edge in node.edges)
+        ):
+            bad.add(node.id)
+    return frozenset(bad)
+
+
+def _outputs(program: Program, node: NodeRecord) -> list[Value]:
+    """What is known of a node's outputs: nothing, if it is one of several that an operation has made."""
+    values = [program.recording.value(ref) for ref in node.outputs if ref is not None]
+    return [one for one in values if one is not None]
 
 
 def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
@@ -51,16 +60,14 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
     meant: set[int] = set()
     for number in sorted(bad_values):
         node = recording.nodes[number]
-        if any(math.isnan(largest(recording.value(ref))) for ref in node.outputs):
+        if any(math.isnan(largest(one)) for one in _outputs(program, node)):
             continue
-        causes = []
+        causes = [edge.node in meant for edge in node.edges if edge.node in bad_values]
         for one in node.operands:
             if one.ref is None:
                 causes += [True] if "inf" in one.text else []
-            elif not math.isfinite(largest(recording.value(one.ref))):
-                record = recording.tensors[one.ref.tensor]
-                before = program.producer.get(one.ref)
-                causes.append(before in meant if before is not None else not record.requires_grad)
+            elif one.ref not in program.producer and not math.isfinite(largest(recording.value(one.ref))):
+                causes.append(not recording.tensors[one.ref.tensor].requires_grad)
         if causes and all(causes):
             meant.add(number)
     return frozenset(meant)
@@ -126,7 +133,12 @@ class _PassSearch:
         return any(
             self._is_bad(self.recording.value(ref)) and self.program.producer.get(ref, -1) in {*self.bad_values, -1}
             for ref in operand_refs(node)
-        )
+        ) or any(edge.node in self._unseen for edge in node.edges)
+
+    @cached_property
+    def _unseen(self) -> frozenset[int]:
+        """Those of the nodes that are not finite of which no output is known."""
+        return frozenset(one for one in self.bad_values if not _outputs(self.program, self.recording.nodes[one]))
 
     def _bad_leaf(self, node: NodeRecord) -> int | None:
         """A leaf among the operands whose own value is not finite."""

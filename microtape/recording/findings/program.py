@@ -32,6 +32,8 @@ from microtape.recording.model.model import (
 from microtape.recording.model.source import expression, tree_of, whole_lines
 
 _LONGEST_EXPRESSION = 32
+_UNFINISHED = "Expected to have finished reduction in the prior iteration"
+"""How DistributedDataParallel says that parameters were not used."""
 
 
 class Program:
@@ -144,12 +146,14 @@ class Program:
 
     @cached_property
     def missing_gradient_at(self) -> Place | None:
-        """The line where the program failed because a .grad was None."""
+        """The line where the program failed because a .grad was None, or a reducer waited for it."""
         error = self.recording.error
         place = dict(error.places).get("raised") if error is not None else None
-        if error is None or place is None or "NoneType" not in error.message:
+        if error is None or place is None:
             return None
-        return place if "grad" in whole_lines(self.recording, place) else None
+        if _UNFINISHED in error.message:
+            return place
+        return place if "NoneType" in error.message and "grad" in whole_lines(self.recording, place) else None
 
     def wants_gradient_of(self, tensor: int) -> bool:
         """Whether the program fails because of this tensor's missing gradient, as far as its line tells."""

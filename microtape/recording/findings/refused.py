@@ -23,9 +23,10 @@ def refused(program: Program) -> Iterator[Finding]:
         if place is not None and _has(program, place)
         else ""
     )
-    if error.type == "NoGraphError":
+    kind = _kind(error)
+    if kind == "NoGraphError":
         yield _no_graph(program, error, place, line)
-    elif error.type == "InPlaceError" and "leaf" in error.message and "view" not in error.message:
+    elif kind == "InPlaceError" and "leaf" in error.message and "view" not in error.message:
         text = headline(
             f"An in-place write to a leaf that requires grad, at {at(place)}", "An in-place write to a leaf"
         )
@@ -34,10 +35,17 @@ def refused(program: Program) -> Iterator[Finding]:
             "Autograd cannot record it: the leaf would lose its place as a leaf.",
         )
         yield Finding("refused", "error", text, lines, "Update leaves inside `with no_grad():`.", place)
-    elif error.type in _ENGINE_ERRORS or "grad can be implicitly created only for scalar" in error.message:
+    elif kind in _ENGINE_ERRORS or "grad can be implicitly created only for scalar" in error.message:
         message = first_sentence(error.message)
         text = headline(f"Refused at {at(place)}: {message}", f"{error.type} at {at(place)}")
         yield Finding("refused", "error", text, (f"{message}.",), _remedy(error.message), place)
+
+
+def _kind(error: ErrorRecord) -> str:
+    """The type of the error in microtape; torch raises a plain RuntimeError, which is told by its wording."""
+    if error.type != "RuntimeError":
+        return error.type
+    return next((kind for words, kind in _BY_WORDING.items() if words in error.message), error.type)
 
 
 def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: str) -> Finding:
@@ -74,6 +82,17 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
 
 _ENGINE_ERRORS = ("InPlaceError", "GradientError", "UnusedInputError", "InferenceTensorError", "FreedGraphError",
                   "ModifiedInPlaceError", "CheckpointError")  # fmt: skip
+
+_BY_WORDING = {
+    "does not require grad and does not have a grad_fn": "NoGraphError",
+    "is being used in an in-place operation": "InPlaceError",
+    "is a view and is being modified inplace": "InPlaceError",
+    "appears to not have been used in the graph": "UnusedInputError",
+    "modified by an inplace operation": "ModifiedInPlaceError",
+    "through the graph a second time": "FreedGraphError",
+    "Inference tensors cannot be saved for backward": "InferenceTensorError",
+    "Inplace update to inference tensor": "InferenceTensorError",
+}
 
 
 def _remedy(message: str) -> str:

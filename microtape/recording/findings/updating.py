@@ -19,7 +19,9 @@ _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well cha
 def never_reset(program: Program) -> Iterator[Finding]:
     """One finding for all leaves whose .grad a later pass added to, without a reset in between.
 
-    It is an error if the program updates the leaf between the two passes; else it may be deliberate.
+    It is an error if the program updates the leaf between the two passes and uses the sum afterwards; without an update
+    it may be deliberate. A sum that is reset before anything uses it, as of a critic through which the gradients of a
+    generator go, is none.
     """
     updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
     summed: list[tuple[int, int, BackwardStep]] = []
@@ -33,9 +35,9 @@ def never_reset(program: Program) -> Iterator[Finding]:
             if before is not None and step.grad_before is not None and _same(before[1], step.grad_before):
                 first = program.recording.passes[before[0]].index
                 updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
-                if updates:
+                if updates and _is_used(program, leaf, position, before[0]):
                     updated.append((leaf, position, step, updates[-1]))
-                elif program.sizes.largest(step.grad_before) > 0:
+                elif not updates and program.sizes.largest(step.grad_before) > 0:
                     summed.append((leaf, position, step))
             after[leaf] = position, step.grad_after
     if updated:
@@ -45,6 +47,19 @@ def never_reset(program: Program) -> Iterator[Finding]:
     elif summed:
         leaf, position, step = summed[0]
         yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+
+
+def _is_used(program: Program, leaf: int, position: int, before: int) -> bool:
+    """Whether an update follows this pass before the next one that reaches the leaf.
+
+    If nothing is recorded after it: whether the pass before was of the same line, so that the same update follows.
+    """
+    passes, node = program.recording.passes, program.recording.tensors[leaf].node
+    later = next((one for one in passes[position + 1 :] if node in one.nodes), None)
+    end = later.index if later is not None else math.inf
+    if any(passes[position].index < one.passes <= end for one in program.updated.get(leaf, ())):
+        return True
+    return later is None and passes[position].place == passes[before].place
 
 
 def _never_reset(
@@ -122,7 +137,7 @@ def _first_norm(program: Program, update: UpdateRecord) -> float:
     assert update.norm is not None
     record = program.recording.tensors[update.tensor]
     size = program.sizes(record.values[min(record.values)]) if record.values else None
-    if size is None or size.rms <= _NEXT_TO_ZERO:
+    if size is None or not size.rms > _NEXT_TO_ZERO:
         return update.norm
     return min(size.rms * math.sqrt(math.prod(record.shape)), update.norm)
 
@@ -133,7 +148,8 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     name = program.tensor_name(update.tensor)
     assert update.norm is not None
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
-    first, last = _first_norm(program, update), program.updated[update.tensor][-1]
+    finite = [one for one in program.updated[update.tensor] if one.norm is not None]
+    first, last = _first_norm(program, update), finite[-1]
     diverges = last.norm is not None and last.norm > _DIVERGED * first
     ways = [f"from {format_number(first, 3)} to {format_number(last.norm, 3)}"] if diverges else []
     text = headline(

@@ -17,6 +17,7 @@ _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
 _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
+_BIASES = {"addmm": 0, "baddbmm": 0, "addmv": 0, "convolution": 2, "linear": 2}  # which of the gradients is a plain sum
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -54,6 +55,10 @@ def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
 
 
+def _is_zero(program: Program, value: Value | None) -> bool:
+    return value is not None and program.sizes.largest(value) == 0
+
+
 def _origins(program: Program, position: int, leaf: int) -> Iterator[BackwardStep]:
     """The steps that received something and sent only zeros on the way to this leaf."""
     largest, steps = program.sizes.largest, program.steps[position]
@@ -65,6 +70,8 @@ def _origins(program: Program, position: int, leaf: int) -> Iterator[BackwardSte
             if step is None or user in seen or all(one.term is None for one in step.deliveries if one.node == node):
                 continue
             seen.add(user)
+            if any(largest(one.term) > 0 for one in step.deliveries if one.node == node):
+                continue  # what several nodes sent here cancels
             if any(largest(value) > 0 for value in step.grad_outputs):
                 yield step
             else:
@@ -142,7 +149,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if op in _RESIDUALS and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
-    if op in _SUMS:
+    if op in _SUMS or {_BIASES.get(op)} == {one.output for one in step.deliveries if _is_zero(program, one.term)}:
         return (
             f"{op} adds up terms that cancel",
             ["The terms cancel: their sum is zero."],
@@ -162,7 +169,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
         return f"{node.op}.backward returns zeros", [], "warning", f"Look at the backward of {node.op}."
     return (
         f"{op} sends only zeros",
-        [f"The input is{extent.removeprefix(':')}."] if extent else [],
+        [f"{name}{extent}."] if extent else [],
         "warning",
         ("Look at the numbers that it saved, in the stepper."),
     )

@@ -58,12 +58,12 @@ def definition_line(lines: Sequence[str], first: int) -> int:
 
 
 def only_assignment(recording: Recording, name: str) -> Place | None:
-    """The statement that assigns to a variable, if there is only one."""
+    """The statement that assigns to a variable, or to an attribute such as `self.w`, if there is only one."""
     found = [
         place_in(recording, file, one)
         for file, text in recording.sources.items()
         for one in ast.walk(tree_of(text) or ast.Module([], []))
-        if isinstance(one, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in one.targets)
+        if isinstance(one, ast.Assign) and any(ast.unparse(target) == name for target in one.targets)
     ]
     return found[0] if len(found) == 1 else None
 

@@ -74,6 +74,14 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     )
 
 
+def reshaped(summary: Summary, array: npt.NDArray[Any]) -> Summary:
+    """The summary of an array that shows the elements of `summary` in another shape, which only a picture notices."""
+    numbers = _as_numbers(array)
+    with np.errstate(all="ignore"):
+        means = thumbnail(numbers, finite=not (summary.nans or summary.infs), quick=numbers.size > _EXACT)
+    return summary._replace(shape=array.shape, thumbnail=means)
+
+
 def is_finite(value: Value | None) -> bool:
     """Whether a value has neither NaN nor infinity, as far as it was recorded."""
     if isinstance(value, Summary):
@@ -178,7 +186,7 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
     if sample.size == total:
         return tuple(counts.tolist())
     upto = np.cumsum(counts, dtype=np.int64) * total // sample.size
-    shares: list[int] = np.diff(upto, prepend=0).tolist()
+    shares: list[int] = [int(upto[0]), *(upto[1:] - upto[:-1]).tolist()]
     for end in (0, -1):  # where the smallest and the largest number are, whether they were in the sample or not
         if not shares[end]:
             shares[shares.index(max(shares))] -= 1

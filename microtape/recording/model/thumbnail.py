@@ -32,7 +32,7 @@ def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
     rows, columns = _starts(height, _ROWS), _starts(width, _COLUMNS)
     sums = _quick_sums if quick else _sums
     if finite:
-        counts = np.multiply.outer(np.diff(rows, append=height), np.diff(columns, append=width))
+        counts = np.multiply.outer(_lengths(rows, height), _lengths(columns, width))
     else:
         known = np.isfinite(matrix)
         matrix = np.where(known, matrix, 0.0)
@@ -55,6 +55,12 @@ def _starts(side: int, most: int) -> _Indices:
     """The first index of each block along a side."""
     blocks = min(side, most)
     return np.arange(blocks) * side // blocks
+
+
+def _lengths(starts: _Indices, side: int) -> _Indices:
+    lengths = np.empty_like(starts)
+    lengths[:-1], lengths[-1] = starts[1:] - starts[:-1], side - starts[-1]
+    return lengths
 
 
 def _sums(matrix: _Numbers, rows: _Indices, columns: _Indices) -> _Numbers:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
 from microtape.recording.writing.scope import Scope, open_scopes
+
+_Paths: TypeAlias = weakref.WeakKeyDictionary[torch.nn.Module, str]
 
 
 class ModuleScopes:
@@ -18,11 +20,10 @@ class ModuleScopes:
     """
 
     def __init__(self) -> None:
-        self._paths: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()
+        self._paths: weakref.WeakKeyDictionary[torch.nn.Module, _Paths] = weakref.WeakKeyDictionary()
         self._thread = threading.get_ident()
         self._open: list[torch.nn.Module] = []
         self._before: Any = None
-        self._depth = 0
 
     def __enter__(self) -> None:
         self._before = torch.nn.Module.__call__
@@ -49,12 +50,14 @@ class ModuleScopes:
         """`layers.3` inside of the encoder; the class of a module that is called from outside of all modules."""
         if not self._open:
             return type(module).__name__
-        outermost = self._open[0]
-        path = self._paths.get(module)
-        if path is None:
-            for name, one in outermost.named_modules():
-                self._paths.setdefault(one, name)
-            path = self._paths.get(module, "")
-        outer = self._paths.get(self._open[-1], "")
+        paths = self._paths.get(self._open[0])
+        if paths is None or module not in paths:
+            paths = self._paths[self._open[0]] = _paths_within(self._open[0])
+        path, outer = paths.get(module, ""), paths.get(self._open[-1], "")
         relative = path.removeprefix(f"{outer}.") if outer else path
         return relative or type(module).__name__
+
+
+def _paths_within(outermost: torch.nn.Module) -> _Paths:
+    """The paths of all modules within the one that the program called."""
+    return weakref.WeakKeyDictionary({module: path for path, module in outermost.named_modules()})

@@ -29,7 +29,8 @@ from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.hooks import UserHooks
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
-from microtape.recording.pytorch.tensors import LEAF, GraphNode
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, tells_history
+from microtape.recording.pytorch.values import Values
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
@@ -65,11 +66,17 @@ class OpenPass:
     """A pass from its start to its end."""
 
     def __init__(
-        self, tape: Tape, request: Request, index: int, place: Place | None, value: Callable[[Any], Value | None],
-        end_step: Callable[[], None], fault: Fault,
-    ) -> None:  # fmt: skip
+        self,
+        tape: Tape,
+        request: Request,
+        index: int,
+        place: Place | None,
+        value: Callable[[Any], Value | None],
+        values: Values,
+        fault: Fault,
+    ) -> None:
         self.tape, self.request, self.index, self.place = tape, request, index, place
-        self._value, self._end_step, self._fault = value, end_step, fault
+        self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
         roots = [edge_of(one) for one in request.outputs]
         graph = tape.walk([node for node, _ in roots])
         tape.adopt(graph)
@@ -108,7 +115,7 @@ class OpenPass:
         self.buffers = Buffers(expected, value)
         for edge, seed, known in zip(self.root_keys, request.seeds, self.seeds, strict=True):
             self.buffers.add(edge, seed, known)
-        end_step()
+        values.clear()
         self.steps: list[BackwardStep] = []
         self.done: set[GraphNode] = set()
         self.made_until = next_sequence_nr()
@@ -188,6 +195,7 @@ class OpenPass:
                     self._fill_in(found.open, arrived[-1])
             else:
                 arrived.append(found.value)
+                self._note(gradient, found.value)
         leaf = running.leaf
         sent: list[Value | None] = []
         deliveries: list[Delivery] = []
@@ -330,14 +338,24 @@ def edge_of(output: Any) -> tuple[Any, int]:
         return output.node, output.output_nr
     if output.grad_fn is not None:
         return output.grad_fn, output.output_nr
-    return torch.autograd.graph.get_gradient_edge(output).node, 0
+    with torch.inference_mode(False), torch.enable_grad():
+        return torch.autograd.graph.get_gradient_edge(output).node, 0
 
 
 def has_graph(output: Any) -> bool:
     """Whether a pass can begin at an output."""
     if not isinstance(output, torch.Tensor):
         return True
-    return output.grad_fn is not None or (output.requires_grad and output.is_leaf and not _is_wrapped(output))
+    if not tells_history(output):
+        return False
+    if output.grad_fn is not None:
+        return True
+    return output.requires_grad and not output.is_inference() and not _is_wrapped(output)
+
+
+def is_transformed(output: Any) -> bool:
+    """Whether an output belongs to a function transform of torch's."""
+    return isinstance(output, torch.Tensor) and _is_wrapped(output)
 
 
 _is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor

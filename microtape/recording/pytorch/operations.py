@@ -22,7 +22,15 @@ from torch.overrides import TorchFunctionMode
 from microtape.basics.call_site import LIBRARY_FILES, CallSite
 from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.constants import constants_of
-from microtape.recording.pytorch.tensors import PLAIN, GraphNode, SeenTensor, Tensors, graph_node, version_of
+from microtape.recording.pytorch.tensors import (
+    PLAIN,
+    GraphNode,
+    SeenTensor,
+    Tensors,
+    graph_node,
+    tells_history,
+    version_of,
+)
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 from microtape.recording.writing.scope import open_scopes
 
@@ -119,7 +127,7 @@ class Operations(TorchFunctionMode):
                     if self._borders or any([one.requires_grad for one in tensors]):
                         before: Any = list(zip(tensors, versions, strict=True))
                         self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
-                elif type(result) is _Tensor and [one._version for one in tensors] == versions:
+                elif type(result) is _Tensor and result.requires_grad and [o._version for o in tensors] == versions:
                     self._note_plain(function, args, tensors, versions, start, result, sys._getframe(1))
                 else:
                     before = list(zip(tensors, versions, strict=True))
@@ -189,7 +197,7 @@ class Operations(TorchFunctionMode):
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
                 for one in found[:1] if out is None else _tensors((out,), {}):
-                    if one.requires_grad or self.tensors.find(one) is not None:
+                    if self.tensors.find(one) is not None:  # else it may be memory that nothing has written to yet
                         self.tensors.read(one)
         return [(one, version_of(one)) for one in found]
 
@@ -234,7 +242,8 @@ class Operations(TorchFunctionMode):
     ) -> None:
         results = [*_tensors((result,), {})] if result is not None else []
         results += [one for one in wrote if not any(one is other for other in results)]
-        recorded = [one for one in results if one.requires_grad and one.grad_fn is not None] if end != start else []
+        recorded = [one for one in results if one.requires_grad and tells_history(one) and one.grad_fn is not None]
+        recorded = recorded if end != start else []
         has_history = any(one.requires_grad for one, _ in before)
         if not recorded and not results:
             return

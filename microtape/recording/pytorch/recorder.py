@@ -30,10 +30,10 @@ from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph
+from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
 from microtape.recording.pytorch.records import tape_records
-from microtape.recording.pytorch.saved import VERSIONS
+from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import GraphNode, Tensors
 from microtape.recording.pytorch.updates import Updates
@@ -44,6 +44,9 @@ from microtape.recording.writing.joining import joined
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
+_TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
+_OLDEST, _NEWEST = (2, 4), (2, 13)
+_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.13"
 
 
 class Segment(NamedTuple):
@@ -83,7 +86,9 @@ class TorchRecorder:
         self.values = Values(Budget())
         self.tensors = Tensors(self.values)
         self._stopped = False
+        self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
+        self.packed = PackedRanges()
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
@@ -102,7 +107,7 @@ class TorchRecorder:
         updates = (
             self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
         )
-        tape = Tape(self.sources, self.faults, self.tensors, self.operations)
+        tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
         self.segments.append(Segment(tape, [], None, updates, Calls()))
         self.tape, self.passes, _, self.updates, _ = self.segments[-1]
 
@@ -110,6 +115,7 @@ class TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes())
+            stack.enter_context(self.packed)
             stack.enter_context(FunctionCalls(self.operations))
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
             stack.enter_context(self.operations)
@@ -163,6 +169,8 @@ class TorchRecorder:
         try:
             request = _request(args, kwargs, self.operations.nodes_were_read)
             if not all(map(has_graph, (*request.outputs, *request.inputs))):
+                if any(map(is_transformed, request.outputs)):
+                    self.left_out = True
                 return None  # torch refuses, or one of its function transforms has a graph of its own
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
@@ -170,7 +178,13 @@ class TorchRecorder:
                 index = self.count
                 self.count += 1
                 opened = OpenPass(
-                    self.tape, request, index, place, self.tensors.value, self.values.clear, self._faulted
+                    self.tape,
+                    request,
+                    index,
+                    place,
+                    self.tensors.value,
+                    self.values,
+                    self._faulted,
                 )
                 if not self.open:
                     self.updates.pass_began(self.tape.leaves, index)
@@ -239,8 +253,14 @@ class TorchRecorder:
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,
-                notes=self.faults.lines,
+                notes=(*self.faults.lines, *self._notes()),
             )
+
+    def _notes(self) -> Iterator[str]:
+        if self.left_out:
+            yield _TRANSFORMED
+        if not _OLDEST <= _version(torch.__version__) <= _NEWEST:
+            yield _UNTRIED.format(version=torch.__version__)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
@@ -296,6 +316,11 @@ def _request(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: boo
         bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
         nodes_were_read,
     )  # fmt: skip
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """`(2, 13)` for `2.13.0+cpu`."""
+    return tuple([int(part) for part in text.split("+")[0].split(".")[:2] if part.isdigit()])
 
 
 def _user_frame(frame: FrameType | None) -> FrameType | None:

@@ -15,6 +15,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.operations import Operation
 from microtape.recording.pytorch.tape import NodeEntry, Tape, TensorEntry
+from microtape.recording.pytorch.tensors import GraphNode, tells_history
 from microtape.recording.writing.variable_names import assignment_target
 
 
@@ -45,7 +46,7 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
         sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
         operands=_operands(tape, entry, operation, used) if entry.variable is None else (),
         outputs=tuple(outputs),
-        edges=tuple([EdgeRecord(None if to is None else tape.ids.get(to), nr) for to, nr in entry.edges]),
+        edges=tuple([_edge(tape, number, to, nr) for to, nr in entry.edges]),
         saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),
         variable=entry.variable,
         in_place=_is_written(entry, operation),
@@ -54,6 +55,12 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
         hooks=entry.hooks,
         scope=entry.scope,
     )
+
+
+def _edge(tape: Tape, number: int, to: GraphNode | None, input_nr: int) -> EdgeRecord:
+    """An edge; one of a dropped node may lead to a node that was numbered again later, and then leads nowhere."""
+    receiver = tape.ids.get(to) if to is not None else None
+    return EdgeRecord(receiver, input_nr) if receiver is not None and receiver < number else EdgeRecord(None, 0)
 
 
 def _is_written(entry: NodeEntry, operation: Operation | None) -> bool:
@@ -75,8 +82,10 @@ def _operands(
     if is_last and len(given) == len(entry.edges) and entry.is_alone:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
+    at_call = {ref.tensor: ref for ref in map(tape.ref, given)}  # a leaf has been written to since
     for to, input_nr in entry.edges:
         ref = tape.output(to, input_nr) if to is not None else None
+        ref = at_call.get(ref.tensor, ref) if ref is not None else None
         found.append(Operand(ref, "") if to is not None else None)
     taken = used.setdefault(operation, set()) if operation is not None else set()
     taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
@@ -93,6 +102,8 @@ def _operands(
 
 def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:
     seen, tensor = entry.seen, entry.seen.tensor
+    if tensor is not None and not tells_history(tensor):
+        tensor = None
     names = tuple(entry.names)
     if not names and entry.node is not None and entry.node not in within:
         place = nodes[entry.node].place

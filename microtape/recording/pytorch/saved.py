@@ -6,13 +6,57 @@ import re
 from typing import Any, NamedTuple
 
 import torch
+from torch._C._autograd import SavedTensor as _SavedTensor
+from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.tensors import DTYPES, SeenTensor, Tensors, graph_node, version_of
 from microtape.recording.pytorch.values import shape_and_dtype
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
+_WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
+"""Batch norm writes into its running statistics without counting a version."""
 _FREED = ("second time", "after they have already been freed", "already been freed")
+
+
+TELLS_HOOKS = hasattr(_SavedTensor, "unpack_hook")
+"""Whether a saved tensor tells if hooks have packed it: since torch 2.10."""
+
+
+class PackedRanges:
+    """A context that notes which nodes are made under saved-tensor hooks, for versions of torch that do not tell."""
+
+    def __init__(self) -> None:
+        self._ranges: list[tuple[int, int]] = []
+        self._open: list[int] = []
+        self._before: tuple[Any, Any] | None = None
+
+    def __enter__(self) -> None:
+        if TELLS_HOOKS:
+            return
+        hooks: Any = torch.autograd.graph.saved_tensors_hooks
+        enter, leave = self._before = hooks.__enter__, hooks.__exit__
+
+        def entered(context: Any) -> Any:
+            self._open.append(next_sequence_nr())
+            return enter(context)
+
+        def left(context: Any, *error: Any) -> Any:
+            if self._open:
+                self._ranges.append((self._open.pop(), next_sequence_nr()))
+            return leave(context, *error)
+
+        hooks.__enter__, hooks.__exit__ = entered, left
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            hooks: Any = torch.autograd.graph.saved_tensors_hooks
+            hooks.__enter__, hooks.__exit__ = self._before
+
+    def __contains__(self, sequence_nr: int) -> bool:
+        if self._open and sequence_nr >= self._open[0]:
+            return True
+        return any(first <= sequence_nr < end for first, end in self._ranges)
 
 
 class Saved(NamedTuple):
@@ -51,6 +95,8 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
             continue
         if isinstance(value, torch.Tensor):
             seen, version = _seen(value, tensors)
+            if attribute in _WRITTEN_UNCOUNTED:
+                seen.values[version] = tensors.values.of(value)
             found.append(Saved(name, seen, version, version))
         elif isinstance(value, list | tuple):
             for i, one in enumerate(value):

@@ -15,8 +15,8 @@ from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, 
 from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import About, about, about_dropped
 from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
-from microtape.recording.pytorch.saved import Saved, saved_by
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node, tells_history
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
@@ -28,8 +28,8 @@ class NodeEntry:
     """A node of the tape, as plain data."""
 
     __slots__ = (
-        "about", "edges", "hooks", "made_by", "node", "operation", "output_count", "pass_", "saved", "scope",
-        "variable",
+        "about", "edges", "hooks", "is_dropped", "made_by", "node", "operation", "output_count", "pass_", "saved",
+        "scope", "variable",
     )  # fmt: skip
 
     def __init__(self, node: GraphNode, described: About) -> None:
@@ -38,6 +38,7 @@ class NodeEntry:
         self.saved: Sequence[Saved] = ()
         self.hooks: tuple[str, ...] = ()
         self.operation: Operation | None = node.operation
+        self.is_dropped = False  # whether the program had dropped it: its edges are those of its operation
         self.output_count = 0
         self.variable: int | None = None
         self.pass_: int | None = None
@@ -74,7 +75,10 @@ class Graph(NamedTuple):
 class Tape:
     """Numbers nodes and tensors in the order in which passes reach them."""
 
-    def __init__(self, sources: Sources, faults: Faults, tensors: Tensors, operations: Operations) -> None:
+    def __init__(
+        self, sources: Sources, faults: Faults, tensors: Tensors, operations: Operations, packed: PackedRanges
+    ) -> None:
+        self._packed = packed
         self.sources, self.faults, self._tensors, self._operations = sources, faults, tensors, operations
         self.nodes: list[NodeEntry] = []
         self.tensors: list[TensorEntry] = []
@@ -126,28 +130,48 @@ class Tape:
                 node.outputs[tensor.output_nr] = self._tensors.read(tensor)
 
     def adopt(self, graph: Graph) -> None:
-        """Number the nodes of a graph in tape order, and note what must be read while they live."""
-        for node, tensor in graph.leaves.items():
+        """Number the nodes of a graph in tape order, and note what must be read while they live.
+
+        What the operands came out of is numbered as well, also behind a border, where no edge leads.
+        """
+        for node in graph.nodes:
+            if (known := self.ids.get(node)) is not None and self.nodes[known].is_dropped:
+                self._forget(node, known)
+        whole, lost = graph, dict[GraphNode, None]()
+        outside = self._outside(graph)
+        while outside:
+            dropped, alive = self._lost(outside)
+            lost.update(dict.fromkeys(dropped))
+            more = self.walk(alive)
+            outside = self._outside(more) if alive else []
+            whole = Graph({**more.nodes, **whole.nodes}, {**more.edges, **whole.edges}, {**more.leaves, **whole.leaves})
+        for node, tensor in whole.leaves.items():
             node.outputs[0] = self._tensors.read(tensor)
+        unknown = [one for one in (*whole.nodes, *lost) if one.sequence_nr != LEAF and one not in self.ids]
+        for node in sorted(unknown, key=_sequence_nr):
+            self._number_operation(node, whole)
+        for node in whole.leaves:
+            self._number_leaf(node)
+
+    def _outside(self, graph: Graph) -> list[Origin]:
+        """What the operands of these nodes came out of, as far as it is neither among them nor on the tape."""
         nodes, operation_of = graph.nodes, self._operations.operation_of
-        outside: list[Origin] = []
+        found: list[Origin] = []
         for node in nodes:
             if node.operation is None and node.sequence_nr != LEAF:
                 node.operation = operation_of(node.sequence_nr)
             if node.operation is not None:
                 for behind, operand in zip(node.operation.behind, node.operation.operands, strict=True):
                     if behind is not None and behind not in nodes and behind not in self.ids:
-                        outside.append(behind)
+                        found.append(behind)
                         if isinstance(behind, Operation):
                             self._note_border(behind, operand)
-        lost = self._lost(outside) if outside else []
-        unknown = [one for one in nodes if one.sequence_nr != LEAF and one not in self.ids]
-        if lost:
-            unknown = list(dict.fromkeys([*unknown, *lost]))
-        for node in sorted(unknown, key=_sequence_nr):
-            self._number_operation(node, graph)
-        for node in graph.leaves:
-            self._number_leaf(node)
+        return found
+
+    def _forget(self, node: GraphNode, number: int) -> None:
+        """Number a node again that was taken for dropped: now its edges are known."""
+        self.nodes[number].node = GraphNode(node.name, node.sequence_nr)
+        del self.ids[node]
 
     def _number_operation(self, node: GraphNode, graph: Graph) -> None:
         if node in self.ids:
@@ -159,6 +183,7 @@ class Tape:
             entry.edges = graph.edges[node]
         else:
             entry = NodeEntry(node, about_dropped(node.name))
+            entry.is_dropped = True
             entry.edges = _edges_of(operation) if operation is not None else ()
             entry.output_count = max(node.outputs, default=-1) + 1
         for to, _ in entry.edges:
@@ -183,7 +208,7 @@ class Tape:
 
     def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
         """Read what the node saved, and how many outputs it has."""
-        if entry.about.saved:
+        if entry.about.saved and (TELLS_HOOKS or entry.node.sequence_nr not in self._packed):
             found = saved_by(python_node, entry.about, self._tensors)
             entry.saved = found.tensors
             for one in found.tensors:
@@ -218,16 +243,24 @@ class Tape:
         self.nodes.append(entry)
         return number
 
-    def _lost(self, origins: Iterable[GraphNode | Operation | None]) -> list[GraphNode]:
-        """The unnumbered nodes behind these nodes and borders: the program may have dropped them."""
-        found: dict[GraphNode, None] = {}
+    def _lost(self, origins: Iterable[Origin]) -> tuple[list[GraphNode], list[Any]]:
+        """The unnumbered nodes behind these nodes and borders: those that the program has dropped, and torch's others.
+
+        A node is known to live if the program still has a tensor that it computed.
+        """
+        dropped: dict[GraphNode, None] = {}
+        alive: list[Any] = []
         waiting = list(origins)
         seen = set(waiting)
         while waiting:
             one = waiting.pop()
             if isinstance(one, GraphNode):
-                if one.sequence_nr != LEAF and one not in self.ids:
-                    found[one] = None
+                if one.sequence_nr == LEAF or one in self.ids:
+                    continue
+                if (node := _living(one)) is not None:
+                    alive.append(node)
+                    continue
+                dropped[one] = None
                 if one.operation is None:
                     one.operation = self._operations.operation_of(one.sequence_nr)
                 one = one.operation
@@ -239,7 +272,7 @@ class Tape:
                 if behind is not None and behind not in seen:
                     seen.add(behind)
                     waiting.append(behind)
-        return list(found)
+        return list(dropped), alive
 
     def _note_border(self, border: Operation, output: Version) -> None:
         outputs = self._borders.setdefault(border, [])
@@ -322,6 +355,8 @@ class Tape:
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold tensors, and the paths of parameters in modules."""
         for name, tensor in names_in_frames(frame):
+            if not tells_history(tensor):
+                continue
             seen = self._tensors.find(tensor)
             is_leaf = tensor.is_leaf and tensor.requires_grad
             if seen is None and is_leaf:
@@ -329,6 +364,8 @@ class Tape:
             elif seen is None and tensor.grad_fn is not None:
                 known = graph_node(tensor.grad_fn).outputs.get(tensor.output_nr)
                 seen = known[0] if known is not None and known[0].tensor is None else None
+            if seen is not None:
+                seen.requires_grad = tensor.requires_grad  # `requires_grad_` may have changed it
             if seen is None or (seen not in self._numbers and not is_leaf and seen.border is None and not seen.node):
                 continue
             if seen.border is not None:
@@ -340,9 +377,12 @@ class Tape:
             if name not in entry.names:
                 entry.names.append(name)
 
-    def _adopt_lost(self, origin: GraphNode | Operation) -> None:
+    def _adopt_lost(self, origin: Origin) -> None:
+        """Number what a tensor came out of."""
+        dropped, alive = self._lost([origin])
+        self.adopt(self.walk(alive))
         nothing = Graph({}, {}, {})
-        for node in sorted(self._lost([origin]), key=lambda one: one.sequence_nr):
+        for node in sorted(dropped, key=_sequence_nr):
             self._number_operation(node, nothing)
 
     # Borders
@@ -377,6 +417,16 @@ class Tape:
     def leaves(self) -> list[SeenTensor]:
         """The leaves that have an AccumulateGrad on the tape."""
         return [self.tensors[one.variable].seen for one in self.nodes if one.variable is not None]
+
+
+def _living(node: GraphNode) -> Any:
+    """torch's own node, if the program has a tensor that it computed."""
+    for seen, _ in node.outputs.values():
+        tensor = seen.tensor
+        grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
+        if grad_fn is not None and graph_node(grad_fn) is node:
+            return grad_fn
+    return None
 
 
 def _sequence_nr(node: GraphNode) -> int:

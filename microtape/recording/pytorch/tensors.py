@@ -105,14 +105,15 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object is not None and seen.object() is tensor:
             return seen
-        dtype = DTYPES.get(tensor.dtype)
-        plain = type(tensor) in PLAIN and dtype is not None
-        seen = SeenTensor(tuple(tensor.shape), dtype) if plain and dtype else SeenTensor(*shape_and_dtype(tensor))
+        if type(tensor) in PLAIN and not tensor.is_nested:
+            seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
+        else:
+            seen = SeenTensor(*shape_and_dtype(tensor))
         reference = _Reference(tensor, self._forget)
         reference.key = key
         seen.object = reference
         self._known[key] = seen
-        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tensor.is_leaf
+        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tells_history(tensor) and tensor.is_leaf
         base = tensor._base
         if base is not None:
             seen.base = self.see(base)
@@ -142,6 +143,14 @@ class Tensors:
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""
         return list(self._known.values())
+
+
+def tells_history(tensor: torch.Tensor) -> bool:
+    """Whether torch can say where a tensor comes from; not for a view that another write has made invalid."""
+    try:
+        return tensor.is_leaf or tensor.grad_fn is not None
+    except RuntimeError:
+        return False
 
 
 def version_of(tensor: torch.Tensor) -> int:

@@ -16,7 +16,7 @@ import torch
 
 from microtape.recording.file.packing import DTYPES
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.summary import summarize
+from microtape.recording.model.summary import reshaped, summarize
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -33,8 +33,9 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
 _keys_of = _torch._C._dispatch_keys
-_ORDINARY = {_keys_of(one).raw_repr() for one in (torch.zeros(1), torch.zeros(1, requires_grad=True))}
-"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped in any way."""
+_SAMPLES = (torch.zeros(1), torch.zeros(1, requires_grad=True))
+_ORDINARY = {_keys_of(one).raw_repr() for one in _SAMPLES if hasattr(_keys_of(one), "raw_repr")}
+"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped; none before torch 2.5."""
 
 _BOOL = np.dtype(np.bool_)
 _NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
@@ -60,12 +61,13 @@ class Values:
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget if budget is not None else Budget()
         self._known: dict[Any, Value | None] = {}
+        self._large: dict[Any, tuple[Summary, Any]] = {}  # the memory of a large array -> its summary and strides
 
     def of(self, tensor: Any) -> Value | None:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
-        if _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+        if _ORDINARY and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
             return value
         try:
             with _WithoutFunctionModes():
@@ -76,7 +78,9 @@ class Values:
                 key = *elements, tensor.is_conj(), tensor.is_neg()
                 known = self._known.get(key)
                 if known is None:
-                    known = self._known[key] = self._new(tensor)
+                    known = self._known[key] = self._view_of_known(tensor) or self._new(tensor)
+                    if isinstance(known, Summary):
+                        self.note(tensor, known)
                 return known
         except Exception:  # a fault of ours does not become the program's
             return None
@@ -87,9 +91,49 @@ class Values:
             self._budget.left -= value.nbytes
         return value
 
+    def _view_of_known(self, tensor: Any) -> Summary | None:
+        """The summary of a large array, if the same memory was summarised in another shape."""
+        if tensor.numel() <= COPIED:
+            return None
+        known = self._large.get(_memory_of(tensor))
+        if known is None or not _is_dense(tensor):
+            return None
+        summary, (shape, strides) = known
+        if strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]:
+            return summary._replace(shape=tuple(tensor.shape))
+        return reshaped(summary, _elements(tensor, _NUMPY.get(tensor.dtype)))
+
+    def note(self, tensor: Any, value: Value | None) -> None:
+        """Note that this tensor has this value, so that views of it need not be summarised again."""
+        if isinstance(value, Summary) and type(tensor) in _PLAIN:
+            try:
+                with _WithoutFunctionModes():
+                    if tensor.layout is torch.strided and _is_dense(tensor):
+                        self._large[_memory_of(tensor)] = value, (tensor.shape, tensor.stride())
+            except Exception:
+                return
+
     def clear(self) -> None:
         """Forget the values: the next step's tensors may be at the same addresses."""
         self._known.clear()
+        self._large.clear()
+
+
+def _memory_of(tensor: Any) -> Any:
+    """What two views of all of the same elements have in common."""
+    version = 0 if tensor.is_inference() else tensor._version
+    return tensor.data_ptr(), tensor.numel(), tensor.dtype, version, tensor.is_conj(), tensor.is_neg()
+
+
+def _is_dense(tensor: Any) -> bool:
+    """Whether the tensor shows each element of a piece of memory once."""
+    expected = 1
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
 
 
 def _small(tensor: Any) -> Value | None:

@@ -1,0 +1,96 @@
+"""The first finding of a broken PyTorch program names the kind and the line; in healthy ones nothing is found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from microtape.recording.findings import Finding, findings
+from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
+from microtape.recording.model.model import Recording
+from tests.programs.corpus import (
+    HERE,
+    Verdict,
+    broken_torch_programs,
+    expected,
+    healthy_torch_programs,
+    record_program,
+    table,
+)
+from tui.shell.exits import Exit
+
+UNCHECKED = "gradients of PyTorch programs are not checked by finite differences yet"
+each_broken = pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(path, marks=pytest.mark.xfail(strict=True, reason=UNCHECKED) if path.stem == "swish" else ())
+        for path in broken_torch_programs()
+    ],
+    ids=lambda path: path.stem,
+)
+each_healthy = pytest.mark.parametrize(
+    "program", healthy_torch_programs(), ids=lambda path: str(path.relative_to(HERE / "pytorch"))
+)
+
+
+@cache
+def recorded(program: Path) -> Recording:
+    import torch
+
+    torch.set_num_threads(1)
+    return record_program(program)[0]
+
+
+def test_every_broken_program_has_an_entry_and_every_entry_a_program() -> None:
+    assert {path.stem for path in broken_torch_programs()} == set(table()["pytorch"])
+
+
+def test_every_broken_program_has_a_healthy_twin() -> None:
+    healthy = {path.stem for path in healthy_torch_programs()}
+    assert {path.stem for path in broken_torch_programs()} <= healthy
+
+
+@each_broken
+def test_the_first_finding_names_the_kind_and_the_line(program: Path) -> None:
+    verdict = Verdict(program, expected(program), findings(recorded(program)))
+    assert not verdict.misses, verdict.found[:2]
+
+
+@pytest.mark.parametrize("program", broken_torch_programs(), ids=lambda path: path.stem)
+def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
+    recording = recorded(program)
+    assert recording.faults == ()
+    assert recording.nodes
+    for one in findings(recording):
+        check_whole(one)
+
+
+def check_whole(finding: Finding) -> None:
+    assert 0 < len(finding.headline) <= MOST_IN_A_HEADLINE
+    assert finding.explanation
+    assert all(finding.explanation)
+    assert finding.remedy
+    assert finding.place is not None
+
+
+@each_healthy
+def test_nothing_is_found_in_a_healthy_program(program: Path) -> None:
+    recording = recorded(program)
+    assert recording.error is None
+    assert recording.faults == ()
+    assert [one.error for one in recording.passes if one.error] == []
+    assert [one for one in findings(recording) if one.severity != "notice"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", broken_torch_programs()[::4], ids=lambda path: path.stem)
+def test_the_command_says_so_too(program: Path) -> None:
+    wanted = expected(program)
+    command = [sys.executable, "-m", "microtape", "diagnose", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == Exit.FOUND, done.stderr
+    assert any(f"{program.name}:{line}" in done.stdout for line in wanted.lines)

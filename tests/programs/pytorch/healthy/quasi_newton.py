@@ -1,0 +1,19 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1)).double()
+optimizer = torch.optim.LBFGS(model.parameters(), max_iter=4, line_search_fn="strong_wolfe")
+x = torch.linspace(-1, 1, 20).double()[:, None].repeat(1, 2)
+y = x.prod(1, keepdim=True).sin()
+
+
+def closure():
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    return loss
+
+
+for step in range(2):
+    optimizer.step(closure)

@@ -55,7 +55,7 @@ file/      the `.tape` file
 
 pytorch/   watches PyTorch and writes the same recording
   recorder            the recorder; engine: notices calls of torch's engine;  operations: calls of the forward pass
-  open_pass           the pass that is running, by hooks on its nodes;  buffers: what is delivered;  order: what runs next
+  open_pass           the pass that is running, by hooks on its nodes;  buffers: deliveries;  order: what runs next
   tape                the nodes and tensors seen so far;  records: made of them;  tensors, values: what is kept of each
   names, modules      the user's names for tensors, and the modules as scopes;  node_text, constants: words for nodes
   saved, functions    what nodes saved, calls of Functions;  hooks: of the user's;  updates: writes to leaves

@@ -1,6 +1,7 @@
 """Make the pictures that the README shows: `python docs/make_pictures.py [NAME ...]`.
 
-Needs no network. Without Chromium, the pictures of screens (the stepper, a film) stay as they are.
+Needs no network. Without Chromium, the pictures of screens (the stepper, a film) stay as they are; without PyTorch, so
+does that of a program on it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,7 @@ from tui.stepper.app import StepperApp
 
 DOCS = Path(__file__).resolve().parent
 PICTURES, PROGRAMS, EXAMPLES = DOCS / "pictures", DOCS / "programs", DOCS.parent / "microtape" / "examples"
+ON_PYTORCH = PROGRAMS / "pytorch"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REMOTE_FONT = re.compile(r"@font-face\s*{[^}]*}")
 BARE = ("values", "gradients", "terms", "source", "legend")
@@ -64,8 +67,11 @@ GALLERY = (
 def main(names: list[str]) -> int:
     """Make the named pictures, or all if there are no names."""
     screens: dict[str, Callable[[], None]] = {
-        "stepper": partial(stepper, "stepper", "mlp", (140, 48), ["right"] * 9),
-        "step_into": partial(stepper, "step_into", "several_outputs", (120, 28), [*["right"] * 4, "i", *["right"] * 3]),
+        "stepper": partial(stepper, "stepper", EXAMPLES / "mlp.py", (140, 48), ["right"] * 9),
+        "step_into": partial(
+            stepper, "step_into", EXAMPLES / "several_outputs.py", (120, 28), [*["right"] * 4, "i", *["right"] * 3]
+        ),
+        "pytorch_nan": partial(stepper, "pytorch_nan", ON_PYTORCH / "reviews.py", (110, 30), ["exclamation_mark"]),
         "film": film,
     }
     known = [*(one.name for one in GALLERY), *screens]
@@ -82,28 +88,32 @@ def main(names: list[str]) -> int:
             if browser() is None:
                 print(f"{name}: not made, because none of these programs is installed: {', '.join(BROWSERS)}")
                 continue
+            if name.startswith("pytorch") and find_spec("torch") is None:
+                print(f"{name}: not made, because PyTorch is not installed")
+                continue
             make()
             print(name)
     return 0
 
 
 def recorded(program: Path) -> Recording:
-    """All passes of a program; of the one that trains, only the first. Wrong Functions are checked."""
+    """All passes of a program; of those that train, the first or the one with NaN. Wrong Functions are checked."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.tape"
         with open(os.devnull, "wb") as nowhere:
             record_script(
-                program, out=path, passes=None if program.stem == "mlp" else "all",
+                program, out=path, passes=None if program.stem in ("mlp", "reviews") else "all",
+                until="nan" if program.stem == "reviews" else None,
                 check="functions" if program.stem in CHECKED else None, output=nowhere,
             )  # fmt: skip
         return load(path)
 
 
-def stepper(name: str, example: str, size: tuple[int, int], keys: list[str]) -> None:
-    """The stepper on an example, after some keys."""
+def stepper(name: str, program: Path, size: tuple[int, int], keys: list[str]) -> None:
+    """The stepper on a program, after some keys; it begins where something is wrong."""
 
     async def shot() -> str:
-        app = StepperApp(recorded(EXAMPLES / f"{example}.py"))
+        app = StepperApp(recorded(program))
         async with app.run_test(size=size) as pilot:
             await pilot.press(*keys)
             await pilot.pause()

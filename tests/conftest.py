@@ -1,6 +1,8 @@
 import gc
+import os
 import signal
 from collections import Counter
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -29,6 +31,14 @@ def pytest_collection_modifyitems(items):
             if seen[test] % sampled.args[0]:
                 item.add_marker("slow")
             seen[test] += 1
+
+
+def pytest_runtest_setup(item):
+    """Skip what is marked `parity` where there is no torch, or let it fail if MICROTAPE_REQUIRE_TORCH=1."""
+    if item.get_closest_marker("parity") and find_spec("torch") is None:
+        if os.environ.get("MICROTAPE_REQUIRE_TORCH") == "1":
+            pytest.fail("torch is not installed, and MICROTAPE_REQUIRE_TORCH=1 forbids skipping the parity tests")
+        pytest.skip("torch is not installed (pip install 'microtape[parity]')")
 
 
 @pytest.hookimpl(trylast=True)

@@ -53,16 +53,18 @@ checking/  checks derivatives while the program runs
 
 engines      records a program on the engine that it uses: by `writing` on microtape's own, by `pytorch` on torch
 
-pytorch/   watches PyTorch and writes the same recording
-
 file/      the `.tape` file
   tape_file           `save` and `load`
   json_columns        many records of one kind;  json_records: single records
   packing             arrays
   integrity           checks that every id and position in a loaded recording is in range
 
-pytorch/   the recorder for PyTorch
-  values              what is kept of a tensor
+pytorch/   watches PyTorch and writes the same recording
+  recorder            the recorder; engine: notices calls of torch's engine;  operations: calls of the forward pass
+  open_pass           the pass that is running, by hooks on its nodes;  buffers: deliveries;  order: what runs next
+  tape                the nodes and tensors seen so far;  records: made of them;  tensors, values: what is kept of each
+  names, modules      the user's names for tensors, and the modules as scopes;  node_text, constants: words for nodes
+  saved, functions    what nodes saved, calls of Functions;  hooks: of the user's;  updates: writes to leaves
 
 script/    records a script in a child process
   run                 starts the child and reports how the script ended;  running: waits for it, stops it

@@ -19,7 +19,7 @@ SHOWN = re.findall(r"docs/pictures/(\w+)\.png", (ROOT / "README.md").read_text(e
 
 
 def test_the_readme_shows_what_the_command_makes() -> None:
-    names = {one.name for one in MADE["GALLERY"]} | {"stepper", "step_into", "film"}
+    names = {one.name for one in MADE["GALLERY"]} | {"stepper", "step_into", "pytorch_nan", "film"}
     assert set(SHOWN) == names == {path.stem for path in (ROOT / "docs" / "pictures").glob("*.png")}
 
 
@@ -35,6 +35,15 @@ def test_an_unknown_picture_is_one_clear_line() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("no picture is called 'nope': there are half_way, ")
     assert done.stderr.count("\n") == 1
+
+
+def test_without_torch_its_screen_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(MADE["main"].__globals__, "find_spec", lambda name: None)
+    monkeypatch.setitem(MADE["main"].__globals__, "browser", lambda: "chromium")
+    assert MADE["main"](["pytorch_nan"]) == 0
+    assert capsys.readouterr().out == "pytorch_nan: not made, because PyTorch is not installed\n"
 
 
 def test_without_a_browser_the_screens_are_left_alone(

@@ -13,9 +13,9 @@ from tests.support.pages import (
     check_program,
     commands,
     help_of,
-    last_line,
+    programs,
     prose,
-    scenes,
+    shown,
 )
 from tui.commands.cli import _parser, main
 from tui.shell.exits import MEANING, Exit
@@ -26,13 +26,13 @@ OF_OTHERS = {"--help"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("program", blocks(README, "python"), ids=last_line)
+@pytest.mark.parametrize("program", programs(README))
 def test_programs_print_what_their_comments_say(program, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check_program(program, tmp_path)
 
 
-@pytest.mark.parametrize("scene", scenes(README), ids=lambda scene: " ".join(scene.words))
+@pytest.mark.parametrize("scene", shown(README))
 def test_a_command_prints_what_is_shown(scene, tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "100")
     scene.check(tmp_path, lambda words: main(words) in (Exit.OK, Exit.FOUND) and capfd.readouterr().out)

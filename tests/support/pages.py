@@ -12,6 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+from _pytest.mark.structures import ParameterSet
+
 from tui.commands.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +29,24 @@ def blocks(text: str, language: str) -> list[str]:
     """The code blocks in a language, including those that are indented in a list."""
     found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.DOTALL | re.MULTILINE)
     return ["".join(line.removeprefix(indent) for line in code.splitlines(True)) for indent, code in found]
+
+
+def needs_torch(program: str) -> bool:
+    """Whether a program imports PyTorch."""
+    return re.search(r"^(?:import|from) torch\b", program, re.MULTILINE) is not None
+
+
+def with_changes(text: str) -> str:
+    """The last program of a text, with the changes of the `diff` blocks that follow it."""
+    programs = blocks(text, "python")
+    if not programs:
+        return ""
+    program = programs[-1]
+    for change in blocks(text[text.rindex(program) :], "diff"):
+        before, after = ("".join(re.findall(rf"^[{sign}](.*\n)", change, re.MULTILINE)) for sign in "-+")
+        assert program.count(before) == 1, before
+        program = program.replace(before, after)
+    return program
 
 
 def last_line(program: str) -> str:
@@ -47,7 +68,7 @@ def check_program(program: str, folder: Path) -> None:
 class Scene(NamedTuple):
     """A command that a page shows with its output."""
 
-    program: str  # the last program that the page shows before it
+    program: str  # the last program that the page shows before it, with the changes that it shows
     words: list[str]
     shown: str  # a line of `...` stands for any lines
 
@@ -67,10 +88,24 @@ def scenes(text: str) -> list[Scene]:
     """Every console block, which is a command and its output, 100 columns wide."""
     found = []
     for block in blocks(text, "console"):
-        before = blocks(text[: text.index(block)], "python")
         prompt, _, shown = block.partition("\n")
-        found.append(Scene(before[-1] if before else "", shlex.split(prompt.removeprefix("$ ")), shown))
+        found.append(Scene(with_changes(text[: text.index(block)]), shlex.split(prompt.removeprefix("$ ")), shown))
     return found
+
+
+def on_its_engine(id: str, program: str, tested: object) -> ParameterSet:
+    """A parameter of a test of a program, or of what is said of it; only the parity tests run programs on PyTorch."""
+    return pytest.param(tested, id=id, marks=[pytest.mark.parity] if needs_torch(program) else [])
+
+
+def programs(text: str) -> list[ParameterSet]:
+    """The programs of a page, as parameters of a test."""
+    return [on_its_engine(last_line(one), one, one) for one in blocks(text, "python")]
+
+
+def shown(text: str) -> list[ParameterSet]:
+    """The scenes of a page, as parameters of a test."""
+    return [on_its_engine(" ".join(one.words), one.program, one) for one in scenes(text)]
 
 
 def commands(text: str) -> Iterator[list[str]]:

@@ -1,17 +1,20 @@
 """The examples as recordings that come with the program, so that `microtape demo` opens at once.
 
-`python -m tui.shell.demos` records them again; a test fails when they are out of date.
+`python -m tui.shell.demos` records them again; a test fails when they are out of date. Those on PyTorch open without
+it, but recording them again needs it.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
-
+ON_PYTORCH = "pytorch"  # the folder of those on PyTorch, which come last
 
 FIRST = "example"
 """The README's program, in which every number can be checked by hand: the one that opens without a name."""
@@ -20,15 +23,30 @@ CHECKED = {"wrong_function"}
 
 
 def names() -> list[str]:
-    """The names of the examples, the first one first."""
-    return sorted((path.stem for path in EXAMPLES.glob("*.py")), key=lambda name: (name != FIRST, name))
+    """The names of the examples: the first one, then the others, those on PyTorch last."""
+    return list(_files())
+
+
+def file_of(name: str) -> Path:
+    """The program of an example."""
+    return _files()[name]
+
+
+def needs_torch(name: str) -> bool:
+    """Whether an example is a program on PyTorch."""
+    return file_of(name).parent.name == ON_PYTORCH
+
+
+def _files() -> dict[str, Path]:
+    own, on_torch = (sorted(folder.glob("*.py")) for folder in (EXAMPLES, EXAMPLES / ON_PYTORCH))
+    return {path.stem: path for path in (EXAMPLES / f"{FIRST}.py", *own, *on_torch)}
 
 
 def described() -> str:
     """A line for each example: its name, and the first sentence of the comment at its head."""
     abouts = {FIRST: "The program of the README: every number can be checked by hand. It opens without a NAME."}
     for name in names()[1:]:
-        head = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").partition("\n#\n")[0]
+        head = file_of(name).read_text(encoding="utf-8").partition("\n#\n")[0]
         comment = " ".join(line[2:] for line in head.splitlines() if line.startswith("# "))
         abouts[name] = re.split(r"(?<=[.?]) ", comment)[0]
     return "\n".join(f"  {name:<26}{about}" for name, about in abouts.items())
@@ -39,21 +57,32 @@ def recording_of(name: str) -> Path:
     return RECORDINGS / f"{name}.tape"
 
 
-def make(folder: Path = RECORDINGS) -> None:
-    """Record every example into a folder."""
+def make(folder: Path = RECORDINGS, chosen: list[str] | None = None) -> None:
+    """Record the chosen examples into a folder; by default all of them, which needs PyTorch."""
     from microtape.recording.script.run import record_script
 
     folder.mkdir(exist_ok=True)
-    for name in names():
+    for name in names() if chosen is None else chosen:
         with open(os.devnull, "wb") as nowhere:
             record_script(
-                EXAMPLES / f"{name}.py", out=folder / f"{name}.tape",
+                file_of(name), out=folder / f"{name}.tape",
                 check="functions" if name in CHECKED else None, output=nowhere,
             )  # fmt: skip
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Record the examples again: all of them, or without PyTorch those that do not use it."""
+    left_out = [name for name in names() if needs_torch(name) and find_spec("torch") is None]
+    chosen = [name for name in names() if name not in left_out]
     for old in RECORDINGS.glob("*.tape"):
-        old.unlink()
-    make()
-    print(f"{len(names())} recordings in {RECORDINGS}")
+        if old.stem not in left_out:
+            old.unlink()
+    make(chosen=chosen)
+    print(f"{len(chosen)} recordings in {RECORDINGS}")
+    if left_out:
+        print(f"not recorded again: {', '.join(left_out)}, which need PyTorch (pip install 'microtape[torch]')")
+    return 1 if left_out else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

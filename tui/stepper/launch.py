@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui.shell.terminal import has_terminal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from microtape import Tensor
     from microtape.recording.model.model import Recording
 
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.commands.cli import main; sys.exit(main())"
 
 
-def step(x: Tensor | Recording | str | os.PathLike[str]) -> None:
+def step(x: Tensor | Sequence[Tensor] | Recording | str | os.PathLike[str]) -> None:
     """Open the stepper, and return when it is closed. Without a terminal, print the trace.
 
     The stepper runs in its own process, so it also works from a notebook's terminal or under a running event loop.
 
     Args:
-        x: a Tensor (its `backward()` is called, recorded and shown, which adds to `.grad` of its leaves as usual),
-            a Recording, or the path of a `.tape` file.
+        x: a Tensor, microtape's or PyTorch's, or a list of them (`backward()` is called, recorded and shown, which
+            adds to `.grad` of the leaves as usual), a Recording, or the path of a `.tape` file.
 
     Raises:
         RecordingError: the file is not a recording.
@@ -59,8 +61,10 @@ def command_line(*arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
 
 
-def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:
+def _recording(x: Tensor | Sequence[Tensor] | Recording | str | os.PathLike[str]) -> Recording:
     import microtape
+    from microtape.basics.call_site import LIBRARY_FILES
+    from microtape.recording.engines import is_torch
     from microtape.recording.file.tape_file import load
     from microtape.recording.model.model import Recording
 
@@ -68,7 +72,17 @@ def _recording(x: Tensor | Recording | str | os.PathLike[str]) -> Recording:
         return x
     if isinstance(x, str | os.PathLike):
         return load(x)
-    if isinstance(x, microtape.Tensor):
-        recording: Recording = microtape.record(x.backward)
-        return recording
-    raise TypeError(f"tui.step() takes a Tensor, a Recording or the path of a .tape file, not {type(x).__name__}")
+    tensors: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
+    kind = type(next((one for one in tensors if not hasattr(one, "backward")), x))
+    if tensors and all(isinstance(one, microtape.Tensor) for one in tensors):
+        backward = microtape.autograd.backward
+    elif tensors and all(is_torch(one) and hasattr(one, "backward") for one in tensors):
+        backward = sys.modules["torch"].autograd.backward
+    else:
+        raise TypeError(
+            "tui.step() takes a Tensor or a list of them, a Recording or the path of a .tape file, "
+            f"not {kind.__module__}.{kind.__qualname__}".replace(" builtins.", " ")
+        )
+    LIBRARY_FILES.add(__file__)  # the pass was called, and its tensors named, where `tui.step` was called
+    recording: Recording = microtape.record(backward, tensors)
+    return recording

@@ -120,11 +120,12 @@ class RowTexts:
         written = node.in_place and node.kind != "copy_slices" and not node.op.endswith("_")
         return f"{node.op}_" if written else node.op
 
-    def name(self, node: NodeRecord) -> str:
-        """The user's name for the output or the leaf, or empty."""
+    def name(self, node: NodeRecord, width: int | None = None) -> str:
+        """The user's name for the output or the leaf, or empty; of a leaf's path, the end that has room in `width`."""
         tensors = self.timeline.recording.tensors
         if node.variable is not None:
-            return tensors[node.variable].name
+            name = tensors[node.variable].name
+            return name if width is None else _end_of_path(name, width, ELLIPSES[self.ascii])
         return ", ".join(filter(None, (tensors[ref.tensor].name for ref in node.outputs if ref is not None)))
 
     def operands(self, node: NodeRecord) -> str:
@@ -196,6 +197,15 @@ class RowTexts:
         return "." if self.ascii else NOTHING
 
 
+def _end_of_path(name: str, width: int, ellipsis: str) -> str:
+    """`…down.weight` of `blocks.1.down.weight`, because paths in one module begin with the same words."""
+    if len(name) <= width:
+        return name
+    parts = name.split(".")
+    ends = [".".join(parts[i:]) for i in range(1, len(parts))]
+    return next((ellipsis + end for end in ends if len(ellipsis + end) <= width), (ends or [name])[-1])
+
+
 def _count_of_terms(arrived: int, count: int) -> str:
     """The count of terms, for a sum that is not complete."""
     return f" ({arrived}/{count})"
@@ -230,7 +240,7 @@ class RowCells:
         if known is None:
             rows, columns, record = self.rows, self.columns, self.rows.timeline.node(node)
             cells = (
-                (rows.op(record), columns.op), (rows.name(record), columns.name),
+                (rows.op(record), columns.op), (rows.name(record, columns.name), columns.name),
                 (rows.operands(record), columns.operands), (rows.shape(record), columns.shape),
             )  # fmt: skip
             known = self._texts[node] = tuple(

@@ -311,7 +311,7 @@ class _Printer:
             str(node).rjust(columns.number),
             lanes,
             rows.op(record),
-            rows.name(record),
+            rows.name(record, columns.name),
             rows.operands(record),
             rows.shape(record),
             rows.value(cursor, node, columns.value),

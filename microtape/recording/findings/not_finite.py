@@ -167,10 +167,11 @@ class _PassSearch:
         node = self.recording.nodes[number]
         while self._has_bad_operand(node):
             bad = (ref for ref in operand_refs(node) if self._is_bad(self.recording.value(ref)))
-            before = next((self.program.producer[ref] for ref in bad if ref in self.program.producer), None)
-            if before is None:
+            known = [self.program.producer[ref] for ref in bad if ref in self.program.producer]
+            known += [edge.node for edge in node.edges if edge.node in self._unseen and edge.node is not None]
+            if not known:
                 break
-            node = self.recording.nodes[before]
+            node = self.recording.nodes[known[0]]
         return node.id
 
     def _captured(self, nodes: set[int]) -> bool:

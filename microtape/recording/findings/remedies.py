@@ -30,6 +30,8 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
         )
     if "softmax" in op and "-inf" in how:
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
+    if "softmax" in op and in_backward:
+        return "A row of scores that are all -inf has no softmax, nor has a row with inf: give each row a finite score."
     if op in _ROOTS:
         return f"Keep the input away from 0: {op}(x + eps), or clamp x to a small number first."
     if op in _LOGARITHMS:

@@ -12,8 +12,8 @@ from microtape.recording.model.model import NodeKind
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
-_NUMBER = re.compile(r"Backward\d*$")
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NUMBER = re.compile(r"Backward(Autograd[A-Za-z]+)?\d*(_copy)?$")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
 
 
 class About(NamedTuple):
@@ -59,7 +59,7 @@ def about_dropped(name: str) -> About:
     if name == "CopySlices":
         return About(name, "write into view", "copy_slices", "", ())
     kind: NodeKind = "error" if name in ("Error", "NotImplemented", "DelayedError") else "operation"
-    return About(name, _CAPITAL.sub("_", _NUMBER.sub("", name)).lower(), kind, _formulas().get(name, ("", {}))[0], ())
+    return About(name, _WORDS.sub("_", _NUMBER.sub("", name)).lower(), kind, _formulas().get(name, ("", {}))[0], ())
 
 
 @functools.cache

@@ -29,6 +29,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.modules import ModuleScopes
+from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
 from microtape.recording.pytorch.records import tape_records
@@ -290,10 +291,12 @@ def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
                 nodes.append(one)
             elif one.requires_grad:
                 nodes.append(edge_of(one)[0])
-        tape.adopt(tape.walk(nodes))
-        for one in outputs:
-            if isinstance(one, torch.Tensor):
-                tape.ref_of(one)
+        graph = tape.walk(nodes)
+        tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
+        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame))])
+        tape.adopt(graph)
+        for one in tensors:
+            tape.ref_of(one)
         tape.find_names(frame)
     return dataclasses.replace(recorder.recording, options={"snapshot": True})
 

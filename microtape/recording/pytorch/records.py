@@ -97,7 +97,9 @@ def _operands(
         free.remove(ref)
         taken.add(ref.tensor)
     rest = [Operand(ref, "") for ref in free] if is_last else []
-    return (*[one or Operand(None, "constant") for one in found], *rest, *(constants if is_last else ()))
+    if is_last and constants:
+        return (*filter(None, found), *rest, *constants)
+    return (*[one or Operand(None, "constant") for one in found], *rest)
 
 
 def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:

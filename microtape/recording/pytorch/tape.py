@@ -123,6 +123,12 @@ class Tape:
             all_edges[key] = tuple(edges)
         return graph
 
+    def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
+        """Read those of the tensors that nodes of this graph computed, before it is adopted."""
+        for tensor in tensors:
+            if tensor.grad_fn is not None and (node := graph_node(tensor.grad_fn)) in graph.nodes:
+                node.outputs[tensor.output_nr] = self._tensors.read(tensor)
+
     def adopt(self, graph: Graph) -> None:
         """Number the nodes of a graph in tape order, and note what must be read while they live.
 

@@ -38,6 +38,22 @@ def test_a_tensor_s_backward_is_called_recorded_and_shown(capsys):
     assert "3 + 3 = 6" in out
 
 
+def test_the_pass_has_the_names_and_the_line_of_the_caller(capsys):
+    weight = microtape.tensor(3.0, requires_grad=True)
+    squares = weight * weight
+    tui.step(squares)
+    out = capsys.readouterr().out
+    assert "·  tui.step(squares)  ·" in out
+    assert "∂squares/∂weight" in out
+
+
+def test_backward_of_several_tensors_is_one_pass(capsys):
+    x = microtape.tensor(3.0, requires_grad=True)
+    tui.step([x * 2, x * x])
+    assert x.grad.item() == 8
+    assert "Pass 1 of 1" in capsys.readouterr().out
+
+
 def test_a_backward_that_fails_is_shown_up_to_there(capsys):
     x = microtape.tensor([1.0], requires_grad=True)
     y = x.exp()
@@ -49,6 +65,10 @@ def test_a_backward_that_fails_is_shown_up_to_there(capsys):
 def test_anything_else_is_a_type_error():
     with pytest.raises(TypeError, match="not int"):
         tui.step(3)
+    with pytest.raises(TypeError, match="not list"):
+        tui.step([])
+    with pytest.raises(TypeError, match="not int"):
+        tui.step([microtape.ones(1), 3])
 
 
 def test_a_file_that_is_none_is_a_recording_error(tmp_path):

@@ -13,12 +13,14 @@ import pytest
 
 import microtape
 from microtape.recording.file.tape_file import load
+from microtape.recording.findings import findings
 from microtape.recording.model.calls import CallKind, CallRecord, FunctionRecord
 from microtape.recording.model.model import BackwardStep, Recording
 from microtape.recording.script.run import record_script
 
 FOLDER = Path(microtape.__file__).parent / "examples"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+ON_TORCH = sorted((FOLDER / "pytorch").glob("*.py"))
 FAILING = {"in_place_error": "ModifiedInPlaceError"}
 
 
@@ -46,6 +48,22 @@ def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
     assert name == "example" or any("Look at:" in line for line in lines)  # the README explains that one
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 60
+
+
+@pytest.mark.parametrize("path", ON_TORCH, ids=lambda path: path.stem)
+def test_an_example_on_torch_is_as_short(path: Path) -> None:
+    lines = path.read_text().splitlines()
+    assert lines[0] == "import torch"
+    assert any("Look at:" in line for line in lines)
+    assert max(map(len, lines)) <= 80
+    assert len(lines) <= 60
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("path", ON_TORCH, ids=lambda path: path.stem)
+def test_nothing_is_wrong_with_an_example_on_torch(path: Path, tmp_path: Path) -> None:
+    assert record_script(path, out=tmp_path / "run.tape", passes="all")[1:3] == (0, None)
+    assert [one for one in findings(load(tmp_path / "run.tape")) if one.severity != "notice"] == []
 
 
 @pytest.mark.sampled(5)

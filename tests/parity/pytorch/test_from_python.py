@@ -1,0 +1,59 @@
+"""`viz.draw`, `tui.step` and `microtape.record` on tensors of torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import microtape
+import tui
+import viz
+
+
+def test_the_graph_of_a_loss_is_drawn_with_the_callers_names() -> None:
+    import torch
+
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    hidden = weight.exp()
+    loss = hidden.sum()
+    for drawn in (loss, [loss, hidden], loss.grad_fn, [loss.grad_fn, hidden.grad_fn]):
+        dot = viz.draw(drawn).dot
+        assert "weight" in dot
+        assert "hidden" in dot
+
+
+def test_a_backward_is_called_recorded_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    loss = (weight * weight).sum()
+    tui.step([loss, weight.sum()])
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [3.0, 5.0]
+    out = capsys.readouterr().out
+    assert "·  tui.step([loss, weight.sum()])  ·" in out
+    assert ".grad  [3, 5]  complete" in out
+
+
+def test_a_node_cannot_be_stepped_through() -> None:
+    import torch
+
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(TypeError, match=r"takes a Tensor or a list of them, .* not SumBackward0"):
+        tui.step(weight.sum().grad_fn)  # type: ignore[arg-type]
+
+
+def test_the_same_program_is_recorded_drawn_and_saved(tmp_path: Path) -> None:
+    import torch
+
+    with microtape.record() as r:
+        weight = torch.tensor([1.0, 2.0], requires_grad=True)
+        (weight * weight).sum().backward()
+    microtape.save(r.recording, f"{tmp_path}/run.tape")
+    assert [one.name for one in microtape.load(f"{tmp_path}/run.tape").nodes] == [
+        "AccumulateGrad",
+        "MulBackward0",
+        "SumBackward0",
+    ]
+    assert viz.draw(r).dot == viz.draw(f"{tmp_path}/run.tape").dot

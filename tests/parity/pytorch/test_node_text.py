@@ -1,0 +1,35 @@
+"""The short words for torch's nodes are the names of torch's functions."""
+
+from __future__ import annotations
+
+import pytest
+
+NAMES = {
+    "MaxPool2DWithIndicesBackward0": "max_pool2d_with_indices",
+    "NllLoss2DBackward0": "nll_loss2d",
+    "SmoothL1LossBackward0": "smooth_l1_loss",
+    "Log1PBackward0": "log1p",
+    "Deg2RadBackward0": "deg2rad",
+    "UpsampleBicubic2DAaBackward0": "upsample_bicubic2d_aa",
+    "AdaptiveAvgPool2DBackwardBackward0": "adaptive_avg_pool2d_backward",
+    "ViewBackward0_copy": "view",
+    "SumBackwardAutogradNestedTensor0": "sum",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_node_has_the_name_of_its_function(name: str) -> None:
+    from microtape.recording.pytorch.node_text import about_dropped
+
+    assert about_dropped(name).op == NAMES[name]
+
+
+def test_a_word_with_a_digit_is_the_name_of_an_operator() -> None:
+    import torch
+
+    from microtape.recording.pytorch.node_text import about_dropped
+
+    operators = {one.partition("::")[2].partition(".")[0].lstrip("_") for one in torch._C._dispatch_get_all_op_names()}
+    words = {about_dropped(name).op for name in dir(torch._C._functions) if "Backward" in name}
+    unknown = {word for word in words - operators if any(letter.isdigit() for letter in word)}
+    assert {word for word in unknown if not word.startswith(("grid_sampler", "slow_conv2d"))} == set()

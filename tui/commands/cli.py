@@ -164,6 +164,13 @@ WHY = (
     ("--why",),
     {"metavar": "NAME[I,J]", "help": "why a gradient has its value, or is None: its terms, back to the seed"},
 )
+ENGINE = (
+    ("--engine",),
+    {
+        "choices": ("microtape", "torch"),
+        "help": "the engine to record (default: the one whose backward runs first)",
+    },
+)
 KEEP = (
     ("--keep",),
     {
@@ -353,17 +360,17 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
+        (PASS, UNTIL, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, WATCH, FRESH, THEME, ASCII),
         "FILE",
     )
     add(
         "diagnose",
         "say what is wrong in a script or a recording: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, INTO, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, PASS, UNTIL, SEARCH, ENGINE, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -373,18 +380,18 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, SEARCH, CHECK, KEEP),
+        (out, PASS, UNTIL, SEARCH, ENGINE, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, SEARCH, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, ENGINE, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, ENGINE, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (
         ("--port",),
         {"type": int, "default": 8000, "metavar": "N", "help": "the port on the loopback address (default: 8000)"},
     )
-    served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
+    served = (port, PASS, UNTIL, ENGINE, CHECK, KEEP, THEME, ASCII)
     add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
     names = demos.names()
     demo = add("demo", f"open the stepper on a bundled program: {', '.join(names)}", (THEME, ASCII))

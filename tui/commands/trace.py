@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.model.model import Recording
-from microtape.recording.script.condition import ExpressionError
 from tui.shell.exits import CommandError, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.progress import counted_lines, status_line

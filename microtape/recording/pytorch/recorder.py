@@ -78,15 +78,16 @@ class TorchRecorder:
         self.thread = stack_ident()
         self.values = Values(Budget())
         self.tensors = Tensors(self.values)
+        self.asleep = False
+        self._passed: list[int] = []  # the passes that are running and only counted
         self._quiet = 0
-        self._stopped = False
         self.operations = Operations(self.tensors, self.faults, self._is_quiet)
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
 
     def _is_quiet(self) -> bool:
-        return bool(self.open) or self._quiet > 0 or stack_ident() != self.thread
+        return self.asleep or bool(self.open) or self._quiet > 0 or stack_ident() != self.thread
 
     @contextlib.contextmanager
     def quiet(self) -> Any:
@@ -107,30 +108,49 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(ModuleScopes())
+            stack.enter_context(ModuleScopes(lambda: self.asleep))
             stack.enter_context(FunctionCalls(self.operations, self.quiet, self._is_quiet))
             stack.enter_context(self.operations)
             self._inside = stack.pop_all()
-        seldom.begin()
+        if not self.asleep:
+            seldom.begin()
         return self
 
     def __exit__(self, *error: Any) -> None:
         if self._inside is not None:
             self._inside.close()
             self._inside = None
+            if not self.asleep:
+                seldom.end()
+
+    def sleep(self) -> None:
+        """Only count the passes from now on. Other modes of the program may lie above ours, so it stays."""
+        if not self.asleep:
+            self.asleep = True
             seldom.end()
 
+    def wake(self) -> None:
+        """Record again, in a new segment."""
+        if self.asleep:
+            self.asleep = False
+            seldom.begin()
+            self.updates.pass_began((), self.count, {})  # how far the leaves have moved meanwhile is nobody's update
+            self.operations.written.clear()
+        self.begin_segment()
+
     def stop(self) -> None:
-        """Record nothing any more. Other modes of the program may lie above ours, so it stays where it is."""
-        self._stopped = True
-        self._quiet += 1
+        """Record nothing any more, and count nothing."""
+        self.before_pass = lambda: False
+        self.sleep()
 
     # A pass
 
     def run_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a pass of torch's engine, and record it. Whatever happens here, the program gets torch's result."""
-        if self._stopped or stack_ident() != self.thread or not self.before_pass():
+        if stack_ident() != self.thread or not self.before_pass():
             return run(*args, **kwargs)
+        if self.asleep:
+            return self._let_pass(run, args, kwargs)
         opened = self._begin(args, kwargs, sys._getframe(1))
         if opened is None:
             return run(*args, **kwargs)
@@ -144,6 +164,17 @@ class TorchRecorder:
         finally:
             self._end(opened, result, error)
         return result
+
+    def _let_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a pass that is only counted."""
+        self._passed.append(self.count)
+        self.count += 1
+        try:
+            return run(*args, **kwargs)
+        finally:
+            index = self._passed.pop()
+            if not self._passed:
+                self.after_pass(index)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:

@@ -63,6 +63,7 @@ class Updates:
         self, number: Callable[[SeenTensor], int | None], sources: Sources, passes: int
     ) -> tuple[UpdateRecord, ...]:
         """The records of the updates of the leaves that have a number."""
+        self._look([*self._before], passes, {})
         return tuple(
             UpdateRecord(tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm,
                          one.change)

@@ -27,6 +27,7 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
+from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph
 from microtape.recording.pytorch.operations import Operations, is_library, site_of
@@ -82,6 +83,7 @@ class TorchRecorder:
         self._passed: list[int] = []  # the passes that are running and only counted
         self._quiet = 0
         self.operations = Operations(self.tensors, self.faults, self._is_quiet)
+        self._mode = StackedMode(self.operations)
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
@@ -108,11 +110,13 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(ModuleScopes(lambda: self.asleep))
+            stack.enter_context(ModuleScopes(self._is_asleep))
             stack.enter_context(FunctionCalls(self.operations, self.quiet, self._is_quiet))
-            stack.enter_context(self.operations)
+            stack.enter_context(self._mode)
             self._inside = stack.pop_all()
-        if not self.asleep:
+        if self.asleep:
+            self._mode.take_off()
+        else:
             seldom.begin()
         return self
 
@@ -124,15 +128,23 @@ class TorchRecorder:
                 seldom.end()
 
     def sleep(self) -> None:
-        """Only count the passes from now on. Other modes of the program may lie above ours, so it stays."""
+        """Only count the passes from now on."""
         if not self.asleep:
             self.asleep = True
+            self._mode.take_off()
             seldom.end()
+
+    def _is_asleep(self) -> bool:
+        """Asked at each call of a module, while torch does not hold our mode."""
+        if self.asleep:
+            self._mode.settle()
+        return self.asleep
 
     def wake(self) -> None:
         """Record again, in a new segment."""
         if self.asleep:
             self.asleep = False
+            self._mode.put_on()
             seldom.begin()
             self.updates.pass_began((), self.count, {})  # how far the leaves have moved meanwhile is nobody's update
             self.operations.written.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, is_ascii, say
@@ -17,6 +18,8 @@ SEARCH = 10.0  # seconds that a script goes on after its first pass
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     terminal = has_terminal()
+    if terminal and rank_of_process() is not None:
+        raise CommandError("several processes cannot share a terminal: use `microtape record`, then open its files")
     origin = Origin.asked_for(arguments, search=SEARCH if terminal else 0)
     if arguments.watch and origin.is_recording:
         raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")

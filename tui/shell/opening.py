@@ -41,6 +41,7 @@ class Origin:
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
     search: float = 0  # seconds to go on after the first pass; see `record_script`
     engine: Engine | None = None  # the engine to record, where a script uses both
+    every: int | None = None  # instead of `passes`: the course of each pass whose number this divides
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
@@ -51,7 +52,10 @@ class Origin:
         """
         if arguments.until is not None and arguments.passes is not None:
             raise CommandError("--pass and --until both choose a pass: give only one of them")
-        chooses = arguments.until is not None or arguments.passes is not None
+        every = getattr(arguments, "every", None)
+        if every is not None and arguments.passes is not None:
+            raise CommandError("--pass and --every both choose passes: give only one of them")
+        chooses = not (arguments.until is None and arguments.passes is None and every is None)
         asked = getattr(arguments, "search", None)
         if asked and chooses:
             raise CommandError("--search looks beyond the first pass: give it without options that choose passes")
@@ -64,6 +68,7 @@ class Origin:
             arguments.until,
             0 if chooses else search if asked is None else asked,
             arguments.engine,
+            every,
         )
 
     @property
@@ -92,6 +97,7 @@ class Origin:
             out=out,
             passes=self.passes,
             until=self.until,
+            every=self.every,
             check=self.check,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,

@@ -70,6 +70,7 @@ def as_json(
         "functions": _plain(recording.functions),
         "checks": _plain(recording.checks),
         "jacobians": _plain(recording.jacobians),
+        "courses": _plain(recording.courses),
         "sources": dict(recording.sources),
         "error": _plain(recording.error),
         "notes": list(recording.notes),
@@ -229,6 +230,11 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
 def passes_as_json(recording: Recording) -> dict[str, Any]:
     """The list of passes."""
     return {**FORMAT, "title": recording.title, "passes": [asdict(one) for one in list_passes(recording)]}
+
+
+def courses_as_json(recording: Recording) -> dict[str, Any]:
+    """The course of training at each recorded pass."""
+    return {**FORMAT, "title": recording.title, "courses": _plain(recording.courses)}
 
 
 def comparison_as_json(recording: Recording, first: int, second: int) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import types
 from typing import Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
+from microtape.basics.ranks import rank_of_process
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.choosing.keeper import Keeper
@@ -35,6 +36,7 @@ from microtape.tape.watch import Watcher, watch
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 _FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
+_FOUND_ON = "pass {number} is kept, where {until} came true; the program went on unrecorded"
 _GOES_ON = "the program went on after the passes that are kept; --pass all records it to its end"
 _NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
 _SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
@@ -66,6 +68,7 @@ class ScriptRecorder:
         self.search: Search | None = None  # once the first pass is recorded
         self.within = _context_manager(request.within)
         self.process = os.getpid()
+        self.rank = rank_of_process()
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
         self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": [], "search": None}
@@ -94,7 +97,11 @@ class ScriptRecorder:
             self.go_on(self.request.search)
             return
         until = self.keeper.until
-        left_out = _LEFT_OUT if until is None else _FOUND.format(number=index + 1, until=until.text)
+        alone = self.rank is None
+        if until is None:
+            left_out = _LEFT_OUT if alone else _GOES_ON
+        else:
+            left_out = (_FOUND if alone else _FOUND_ON).format(number=index + 1, until=until.text)
         self.save(() if failed else (left_out,))
         self.end(failed=failed)
 
@@ -142,10 +149,21 @@ class ScriptRecorder:
             del self.recorder.segments[1:-2]
 
     def end(self, *, failed: bool) -> None:
-        """Stop the script, after its recording was saved, unless a failed pass is about to end it."""
+        """Stop the script, after its recording was saved, unless a failed pass is about to end it.
+
+        One of several processes is never stopped, because the others would wait for it: it goes on unrecorded.
+        """
         if failed and self.request.search:
             self.report["search"] = "failed"
         self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
+        if self.rank is not None:
+            self.recorder.stop()
+            if self.report["saved"] and not failed:
+                written = os.path.basename(self.request.out)
+                print(
+                    f"microtape: {written} is written; rank {self.rank} goes on unrecorded", file=sys.stderr, flush=True
+                )
+            return
         watch.set((_AfterTheEnd(self),))
         self.recorder.refuse(self.stop)
         if not failed:
@@ -195,6 +213,7 @@ class ScriptRecorder:
                 "passes": self.request.passes,
                 "until": self.request.until,
                 "every": self.request.every,
+                **({} if self.rank is None else {"rank": self.rank}),
             },
         )
         try:

@@ -173,6 +173,20 @@ def record_script(
     return _with_faults(ended, report["faults"] if report is not None else [])
 
 
+def run_plainly(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
+    """Run a script as Python itself does, unrecorded. Returns its exit code; see Note [Exit codes]."""
+    script = os.fspath(path)
+    _check_readable(script)
+    process = subprocess.Popen([sys.executable, script, *args])
+    with process, _passing_on_signals(process):
+        while True:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:  # the terminal sent it to the script as well, which handles it
+                continue
+            return status if status >= 0 else 128 - status
+
+
 def _parse_until(until: str | None, passes: str | None) -> Until | None:
     if until is None:
         return None

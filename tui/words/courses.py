@@ -16,7 +16,8 @@ from viz.planning.sparkline import bars
 USUAL = 1e-3  # the ratio of an update to its parameter in most trainings that go well
 LARGE = 0.1
 NAMES = 32  # the widest column of names
-_NUMBER = 8  # characters of a number
+_NUMBER = 7  # characters of a number
+_NARROWEST = 6  # bars of a column
 _Sizes = Sequence[float | None]
 
 
@@ -88,7 +89,7 @@ def heading(recording: Recording, width: int) -> Iterator[Line]:
     known = recording.courses
     numbers = [one.pass_ + 1 for one in known]
     which = f"pass {numbers[0]:,}" if len(numbers) == 1 else f"{len(numbers)} passes, {numbers[0]:,} to {numbers[-1]:,}"
-    yield line(Span(which, "strong"), "   update/weight is near 0.001 in most trainings that go well")
+    yield line(Span(which, "strong"), "   update/weight is usually near 0.001")
     losses = [_loss(one) for one in known]
     if any(one is not None for one in losses):
         sizes = [abs(one) if one is not None else None for one in losses]
@@ -97,8 +98,9 @@ def heading(recording: Recording, width: int) -> Iterator[Line]:
 
 def columns(recording: Recording, rows: Sequence[Course], width: int) -> tuple[int, int]:
     """The widths of the names and of the bars in a line of `width` characters."""
-    names = min(max([len(one.name) for one in rows], default=4), NAMES, max(width // 4, 9))
-    return names, max(min((width - names) // 3 - _NUMBER - 4, len(recording.courses), 40), 3)
+    longest = max([len(one.name) for one in rows], default=4)
+    names = max(min(longest, NAMES, width - 3 * (_NARROWEST + _NUMBER + 3)), 4)
+    return names, max(min((width - names) // 3 - _NUMBER - 3, len(recording.courses), 40), _NARROWEST)
 
 
 def titles(names: int, room: int) -> Line:

@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import CourseRecord, ParameterRecord, Recording, Statistics, Value
-from tui.shell.spans import Line, Role, Span, line
+from tui.shell.spans import Line, Role, Span, line, shown
 from viz.planning.sparkline import bars
 
 USUAL = 1e-3  # the ratio of an update to its parameter in most trainings that go well
@@ -98,7 +98,7 @@ def heading(recording: Recording, width: int) -> Iterator[Line]:
 
 def columns(recording: Recording, rows: Sequence[Course], width: int) -> tuple[int, int]:
     """The widths of the names and of the bars in a line of `width` characters."""
-    longest = max([len(one.name) for one in rows], default=4)
+    longest = max([len(shown(one.name)) for one in rows], default=4)
     names = max(min(longest, NAMES, width - 3 * (_NARROWEST + _NUMBER + 3)), 4)
     return names, max(min((width - names) // 3 - _NUMBER - 3, len(recording.courses), 40), _NARROWEST)
 
@@ -111,7 +111,8 @@ def titles(names: int, room: int) -> Line:
 
 def row(one: Course, names: int, room: int, width: int) -> Line:
     """A parameter: its name, the three courses with their newest numbers, and what is wrong if there is room."""
-    name = one.name if len(one.name) <= names else "…" + one.name[1 - names :]
+    name = shown(one.name)
+    name = name if len(name) <= names else "…" + name[1 - names :]
     pieces: list[Span | str] = [Span(name.ljust(names), "leaf")]
     for sizes, role in ((one.weights, "value"), (one.gradients, "gradient"), (one.ratios, one.role)):
         newest = next((size for size in reversed(sizes) if size is not None), None)
@@ -146,4 +147,7 @@ def _loss(one: CourseRecord) -> float | None:
 
 
 def _number(size: float | None) -> str:
-    return "-" if size is None else format_number(size, 3)
+    """At most `_NUMBER` characters."""
+    if size is None:
+        return "-"
+    return next(text for digits in (3, 2, 1) if len(text := format_number(size, digits)) <= _NUMBER)

@@ -6,6 +6,7 @@ import pytest
 
 import microtape as mt
 from tests.tui.stepper.test_app import LARGE, SMALL, shown, stepper
+from tui.stepper.courses_screen import CoursesScreen
 
 
 def recorded(every=2):
@@ -23,20 +24,21 @@ def recorded(every=2):
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_the_page_lists_every_parameter_the_worst_first(size):
-    async with stepper(recorded(), size=size) as pilot:
+    async with stepper(recorded()).run_test(size=size) as pilot:
         await pilot.press("S")
         await pilot.pause()
-        screen = shown(pilot)
-        assert "courses, the worst first" in screen
-        assert "3 passes, 2 to 6" in screen
-        assert screen.index(" b  ") < screen.index(" w  ")
+        heading, loss, titles = shown(pilot.app, "Static").splitlines()
+        assert heading.startswith("3 passes, 2 to 6")
+        assert loss.startswith("loss")
+        assert titles.split() == ["name", "|w|", "|g|", "update/weight"]
+        assert [one.split()[0] for one in shown(pilot.app, "OptionList").splitlines()] == ["b", "w"]
         await pilot.press("escape")
         await pilot.pause()
-        assert "courses" not in shown(pilot)
+        assert not isinstance(pilot.app.screen, CoursesScreen)
 
 
 async def test_enter_goes_to_the_leaf():
-    async with stepper(recorded(), size=LARGE) as pilot:
+    async with stepper(recorded()).run_test(size=LARGE) as pilot:
         await pilot.press("S", "down", "enter")
         await pilot.pause()
         cursor = pilot.app.screen.cursor
@@ -44,7 +46,10 @@ async def test_enter_goes_to_the_leaf():
 
 
 async def test_without_a_course_it_says_how_to_get_one():
-    async with stepper(dataclasses.replace(recorded(), courses=()), size=LARGE) as pilot:
+    async with stepper(dataclasses.replace(recorded(), courses=())).run_test(size=LARGE) as pilot:
         await pilot.press("S")
         await pilot.pause()
-        assert "record the program with --every 100" in shown(pilot)
+        assert not isinstance(pilot.app.screen, CoursesScreen)
+        assert [one.message for one in pilot.app._notifications] == [
+            "There is no course here: record the program with --every 100."
+        ]

@@ -34,11 +34,11 @@ def test_the_worst_parameter_comes_first():
         parameter("zero", gradient=FINE._replace(norm=0.0)), parameter("still", change=None),
         parameter("lost", weight=FINE._replace(norm=None, infs=1)),
     ]))  # fmt: skip
-    assert [one.name for one in rows][:2] == ["nan", "lost"]
+    assert [one.name for one in rows][:2] == ["lost", "nan"]
     assert {one.name for one in rows[2:6]} == {"none", "zero", "still", "wild"}
     assert [one.name for one in rows[6:]] == ["slow", "quick", "usual"]
     assert [one.trouble for one in rows if one.trouble] == [
-        "NaN in its gradient", "infinity in its value", *[one.trouble for one in rows[2:6]],
+        "infinity in its value", "NaN in its gradient", *[one.trouble for one in rows[2:6]],
     ]  # fmt: skip
     assert {one.trouble for one in rows[2:6]} == {
         "no gradient", "gradient is zero", "not updated", "large updates",

@@ -33,7 +33,7 @@ def course_of(recording: Recording, index: int) -> CourseRecord | None:
         if update.passes > index:
             changes.setdefault(update.tensor, update.change)
     used = _used_versions(recording, one)
-    parameters = []
+    parameters: list[ParameterRecord] = []
     for leaf, gradient in _gradients(recording, one):
         record = recording.tensors[leaf]
         version = used.get(leaf, max(record.values, default=0))

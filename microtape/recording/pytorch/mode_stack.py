@@ -7,13 +7,17 @@ later.
 
 from __future__ import annotations
 
-from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack, _pop_mode, _push_mode
+from typing import Any
+
+from torch import overrides
+
+_stack: Any = overrides  # untyped
 
 
 class StackedMode:
     """A context in which a mode may be on the stack."""
 
-    def __init__(self, mode: TorchFunctionMode) -> None:
+    def __init__(self, mode: overrides.TorchFunctionMode) -> None:
         self._mode = mode
         self._is_on = False  # or held by torch during a call
         self._wanted = False
@@ -28,7 +32,7 @@ class StackedMode:
         """Put the mode on the stack."""
         self._wanted = True
         if not self._is_on:
-            _push_mode(self._mode)
+            _stack._push_mode(self._mode)
             self._is_on = True
 
     def take_off(self) -> None:
@@ -40,11 +44,11 @@ class StackedMode:
         """Take the mode off if it is still on the stack, but not wanted."""
         if self._wanted or not self._is_on:
             return
-        if not any(one is self._mode for one in _get_current_function_mode_stack()):
+        if not any(one is self._mode for one in _stack._get_current_function_mode_stack()):
             return  # torch holds it
         above = []
-        while (top := _pop_mode()) is not self._mode:
+        while (top := _stack._pop_mode()) is not self._mode:
             above.append(top)
         for one in reversed(above):
-            _push_mode(one)
+            _stack._push_mode(one)
         self._is_on = False

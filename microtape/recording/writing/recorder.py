@@ -80,6 +80,7 @@ class Recorder(Watcher):
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if not self.asleep:
             watch.leave(self)
+            self.call_stack.abandon()
             seldom.end()
 
     def sleep(self) -> None:

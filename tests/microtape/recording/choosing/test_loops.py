@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,29 @@ def test_nothing_watches_the_operations_before_the_first_wanted_pass(there: Path
         train(3)
     assert numbers(loop.recording) == [3]
     assert [node.op for node in loop.recording.nodes] == ["accumulate", "mul", "sum"]
+
+
+def test_a_pass_inside_of_a_function_may_be_the_last_that_is_recorded(there: Path) -> None:
+    traced = []
+
+    class Inner(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            with mt.enable_grad():
+                y = x.detach().requires_grad_()
+                (y * y).sum().backward()
+            traced.append(sys.gettrace())
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    before = sys.gettrace()
+    with record(passes="1", save="inner.tape"):
+        Inner.apply(mt.tensor([1.0, 2.0], requires_grad=True)).sum().backward()
+    assert traced == [before] == [sys.gettrace()]
+    assert numbers(load("inner.tape")) == [1]
 
 
 # every

@@ -1,5 +1,7 @@
 """`with record(...)` around a loop of torch's: the same as around microtape's, and the program stays as it is."""
 
+import contextlib
+
 import pytest
 
 import microtape
@@ -158,3 +160,26 @@ def test_gradients_are_the_same_to_the_bit_asleep_awake_and_without(there):
     plain = gradients(passes="1000")
     for asked in ({"passes": "3-4"}, {"every": 2}, {"every": 1}, {"until": "nan"}):
         assert all(map(torch.equal, gradients(**asked), plain))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [{"passes": "3"}, {"every": 2}, {"until": "nan"}])
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_model_trains_as_without_us_while_the_recorder_sleeps_and_wakes(there, asked):
+    import torch
+
+    def train(context):
+        torch.manual_seed(0)
+        torch._dynamo.reset()
+        model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
+        compiled = torch.compile(model, backend="aot_eager")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        with context:
+            for _ in range(6):
+                optimizer.zero_grad()
+                compiled(torch.randn(4, 8)).pow(2).sum().backward()
+                optimizer.step()
+        return [one.detach().clone() for one in model.parameters()]
+
+    plain = train(contextlib.nullcontext())
+    assert all(map(torch.equal, train(record(**asked)), plain))

@@ -60,6 +60,43 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
         yield Figure("loading it", process_time() - start, "s", 1)
 
 
+def sleeping(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
+    """The cost of a recorder that waits for a pass: a training step of a transformer inside of `record(passes=)`."""
+    import microtape
+
+    what = "a transformer's training step, while record(passes=) waits"
+    if "torch" not in engines:
+        yield Figure(what, None, note="torch is not installed")
+        return
+    import torch
+    from torch import nn
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0, batch_first=True)
+    model = nn.Sequential(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), nn.Linear(128, 64))
+    optimizer = torch.optim.Adam(model.parameters())
+    x, target = torch.randn(8, 16, 128), torch.randint(0, 64, (8 * 16,))
+
+    def step() -> None:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x).reshape(-1, 64), target).backward()
+        optimizer.step()
+
+    def plain() -> None:
+        for _ in range(10):
+            step()
+
+    def asleep() -> None:
+        with microtape.record(passes="999999999"):
+            plain()
+
+    ratio = median_ratio(asleep, plain, 5 if quick else 21)
+    torch.set_num_threads(threads)
+    yield Figure(what, ratio, "× plain", 1.05)
+
+
 def insides(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """What it adds to the time of a recording that a few Functions are recorded from inside."""
     import microtape as mt
@@ -312,6 +349,7 @@ def derivatives(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
 
 CHECKS: dict[str, Check] = {
     "recording": recording,
+    "sleeping": sleeping,
     "insides": insides,
     "summaries": summaries,
     "pytorch": pytorch,

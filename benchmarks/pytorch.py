@@ -36,14 +36,13 @@ def pytorch(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
             step = make(torch)
             with TorchRecorder() as recorder:
                 step()  # the texts of sources are read once
-                recorder.asleep = True
+                recorder.sleep()
 
                 def recorded(step: Step = step, recorder: Any = recorder) -> None:
-                    recorder.begin_segment()
+                    recorder.wake()
                     del recorder.segments[:-1]
-                    recorder.asleep = False
                     step()
-                    recorder.asleep = True
+                    recorder.sleep()
 
                 ratio = median_ratio(recorded, step, 2 if quick else rounds)
                 yield Figure(f"PyTorch: step of {title}, recorded", ratio, "× plain", target)

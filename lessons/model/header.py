@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from lessons.model.fault_names import FAULTS
 from lessons.model.lesson import Prediction, WrongEngine
 from microtape.errors import RecordingError
-from microtape.recording.script.run import parse_passes
+from microtape.recording.choosing.passes import parse_passes
 
 KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict", "wrong_engine")
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")

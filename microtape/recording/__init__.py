@@ -3,7 +3,7 @@
 model/     what a recording is
   model               its records: immutable data, the one interface between the engine and everything that shows it
   calls               records of the user's functions that the engine called;  parts: of places, values and references
-  checks              records of checked derivatives
+  checks              records of checked derivatives;  courses: of passes of which only the sizes are kept
   contracts           what a Function promised;  undifferentiable: why an output gets no gradient
   versions            who wrote each version of a tensor, who saved it, who read it
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
@@ -53,8 +53,16 @@ checking/  checks derivatives while the program runs
 
 engines      records a program on the engine that it uses: by `writing` on microtape's own, by `pytorch` on torch
 
+pytorch/   watches PyTorch and writes the same recording
+
+choosing/  the passes that are kept of a program
+  keeper              forgets the others;  passes: their numbers, as users write them
+  until               finds the pass where something happens;  condition: `grad.max() > 10`
+  courses             makes the course of training: the sizes of every parameter at some passes
+  loops               `with record(until="nan"):` around a loop
+
 file/      the `.tape` file
-  tape_file           `save` and `load`
+  tape_file           `save` and `load`;  destination: whether a file can be written
   json_columns        many records of one kind;  json_records: single records
   packing             arrays
   integrity           checks that every id and position in a loaded recording is in range
@@ -70,7 +78,6 @@ script/    records a script in a child process
   run                 starts the child and reports how the script ended;  running: waits for it, stops it
   child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
   search              looks for the first pass in which something is found
-  until               finds the pass where something happens;  condition: `grad.max() > 10`
 """
 
 from microtape.recording.engines import record, snapshot

@@ -18,7 +18,9 @@ from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from microtape.basics.call_site import user_frame
+from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.checking.finite_differences import Check
+from microtape.recording.choosing.loops import LoopRecorder
 from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.recording.writing import recorder as own
 from microtape.recording.writing.recorder import Recorder
@@ -61,7 +63,8 @@ class ProgramRecorder:
         self._own = Recorder(title, root=root, after_pass=after_pass, check=check)
         self._torch: TorchRecorder | None = None
         self._also: Engine | None = None  # an engine that was used, but is not recorded
-        self._chooser = _Chooser(self)
+        self._asleep = False
+        self._passes = _Passes(self, self._own, after_pass)
         self._inside = contextlib.ExitStack()
         self._importing = _TorchImport(self._torch_came)
 
@@ -79,8 +82,8 @@ class ProgramRecorder:
         with contextlib.ExitStack() as stack:
             if self._engine != "torch":
                 stack.enter_context(self._own)
-            stack.callback(watch.leave, self._chooser)
-            watch.join(self._chooser, first=True)
+            stack.callback(watch.leave, self._passes)
+            watch.join(self._passes, first=True)
             stack.callback(self._importing.stop)
             self._inside = stack.pop_all()
         if self._engine != "microtape":
@@ -94,6 +97,7 @@ class ProgramRecorder:
         """The program has imported torch."""
         recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
         recorder.before_pass = lambda: self.chosen("torch")
+        recorder.asleep = self._asleep
         self._torch = recorder
         self._inside.enter_context(recorder)
 
@@ -102,9 +106,9 @@ class ProgramRecorder:
         if self._engine is None:
             self._engine = engine
             if engine == "torch":
-                watch.leave(self._own)
+                self._own.sleep()
             elif self._torch is not None:
-                self._torch.stop()
+                self._torch.sleep()
         if self._engine != engine:
             self._also = engine
         return self._engine == engine
@@ -125,6 +129,23 @@ class ProgramRecorder:
         if self._check == "all" and self.current is self._torch:
             found.append(_UNCHECKED)
         return tuple(found)
+
+    def sleep(self) -> None:
+        """Only count the passes from now on, which costs next to nothing."""
+        self._asleep = True
+        self._own.sleep()
+        if self._torch is not None:
+            self._torch.sleep()
+
+    def wake(self) -> None:
+        """Record again, in a new segment."""
+        self._asleep = False
+        if self._engine != "torch":
+            self._own.wake()
+            watch.leave(self._passes)
+            watch.join(self._passes, first=True)
+        if self._torch is not None and self._engine != "microtape":
+            self._torch.wake()
 
     # What both recorders have
 
@@ -172,22 +193,32 @@ class ProgramRecorder:
 
     def stop(self) -> None:
         """Record nothing any more, as in a fork of the program."""
-        watch.leave(self._own)
-        watch.leave(self._chooser)
+        self._own.sleep()
+        watch.leave(self._passes)
         if self._torch is not None:
             self._torch.stop()
         self._importing.stop()
 
 
-class _Chooser(Watcher):
-    """Notices the first pass of microtape's own engine."""
+class _Passes(Watcher):
+    """Tells of the passes of microtape's own engine, and counts those that its recorder sleeps through."""
 
-    def __init__(self, recorder: ProgramRecorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: ProgramRecorder, own: Recorder, after_pass: Callable[[int], None]) -> None:
+        self._recorder, self._own, self._after_pass = recorder, own, after_pass
+        self._counted: list[tuple[Any, int]] = []  # the passes that are running and only counted, with their indices
 
     def task_started(self, task: Any) -> None:
         """See Watcher."""
-        self._recorder.chosen("microtape")
+        if stack_ident() == self._own.thread and self._recorder.chosen("microtape") and self._own.asleep:
+            self._counted.append((task, self._own.count))
+            self._own.count += 1
+
+    def task_finished(self, task: Any, error: BaseException | None) -> None:
+        """See Watcher."""
+        if self._counted and self._counted[-1][0] is task:
+            _, index = self._counted.pop()
+            if not self._counted:
+                self._after_pass(index)
 
 
 class _TorchImport(importlib.abc.MetaPathFinder):
@@ -232,11 +263,16 @@ class _TorchImport(importlib.abc.MetaPathFinder):
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
     """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
+    Around a loop, `with record(until="nan", save="nan.tape"):` keeps only the pass where it happens and writes it at
+    once; `passes="3-5"` and `every=100` keep other passes. See `LoopRecorder`, which has these arguments.
+
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
     nested. Programs on PyTorch are recorded as well, once they have imported it. NB: only the thread that makes the
     recording is watched.
     """
+    if function is None and kwargs and not args:
+        return LoopRecorder(ProgramRecorder, **kwargs)
     recorder = ProgramRecorder() if "torch" in sys.modules else Recorder()
     if function is None:
         return recorder

@@ -16,6 +16,7 @@ from microtape.recording.model.model import (
     CallRecord,
     CallStep,
     Capture,
+    CourseRecord,
     Delivery,
     EdgeRecord,
     ErrorRecord,
@@ -27,12 +28,14 @@ from microtape.recording.model.model import (
     NodeRecord,
     Operand,
     OutputRecord,
+    ParameterRecord,
     Pass,
     Place,
     Recording,
     SavedRecord,
     SavedUse,
     ScopeRecord,
+    Statistics,
     TensorRecord,
     TensorRef,
     Value,
@@ -60,6 +63,10 @@ TEXTS = st.lists(TEXT, max_size=2).map(tuple)
 SMALL = st.integers(0, 5)
 LINE = st.integers(1, 99)
 PLACES = st.builds(Place, TEXT, LINE, LINE.map(lambda n: n + 99), SMALL, SMALL, TEXT)
+SIZES = st.none() | st.floats(0, 1e9)
+STATISTICS = st.builds(Statistics, SIZES, SIZES, SIZES, SIZES, SIZES, SMALL, SMALL, SMALL)
+SHAPES = npst.array_shapes(min_dims=0, max_dims=3, min_side=0)
+PARAMETERS = st.builds(ParameterRecord, TEXT, SHAPES, st.none() | STATISTICS, st.none() | STATISTICS, SIZES)
 ERRORS = st.builds(ErrorRecord, TEXT, TEXT, st.lists(st.tuples(TEXT, PLACES), max_size=2).map(tuple), TEXT)
 
 
@@ -206,6 +213,9 @@ def recordings(draw: st.DrawFn) -> Recording:
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
         checks=tuple(map(check, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
+        courses=tuple(
+            CourseRecord(k, draw(st.none() | VALUES), draw(_tuples(PARAMETERS))) for k in range(draw(st.integers(0, 2)))
+        ),
         jacobians=tuple(map(jacobian, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
     )
 

@@ -55,6 +55,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _pass_count(text: str) -> int:
+    """A number of passes, for argparse."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of passes")
+    return int(text)
+
+
 def _seconds(text: str) -> float:
     """A number of seconds, for argparse."""
     try:
@@ -64,6 +71,14 @@ def _seconds(text: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return seconds
+
+
+def _ranks(text: str) -> tuple[int, ...]:
+    """`0,3`, for argparse."""
+    numbers = text.split(",")
+    if not all(map(str.isdecimal, numbers)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of ranks, such as 0 or 0,3")
+    return tuple(map(int, numbers))
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -92,6 +107,14 @@ UNTIL = (
     {
         "metavar": "WHAT",
         "help": "record up to the first pass with nan, error, or a condition such as 'grad.max() > 10'",
+    },
+)
+EVERY = (
+    ("--every",),
+    {
+        "type": _pass_count,
+        "metavar": "N",
+        "help": "record only each Nth pass: the sizes of every parameter, its gradient and its update",
     },
 )
 SEARCH = (
@@ -175,6 +198,13 @@ WHY = (
     ("--why",),
     {"metavar": "NAME[I,J]", "help": "why a gradient has its value, or is None: its terms, back to the seed"},
 )
+ENGINE = (
+    ("--engine",),
+    {
+        "choices": ("microtape", "torch"),
+        "help": "the engine to record (default: the one whose backward runs first)",
+    },
+)
 KEEP = (
     ("--keep",),
     {
@@ -190,6 +220,18 @@ FRESH = (
 PASSES = (
     ("--passes",),
     {"action": "store_true", "dest": "lists", "help": "list the passes (of a script, all of them)"},
+)
+COURSES = (
+    ("--courses",),
+    {"action": "store_true", "help": "the course of every parameter over the passes of --every"},
+)
+RANK = (
+    ("--rank",),
+    {
+        "type": _ranks,
+        "metavar": "R",
+        "help": "of several processes (torchrun), record only these, such as 0 or 0,3; the others run as without us",
+    },
 )
 COMPARE = (
     ("--compare",),
@@ -384,17 +426,17 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script or a recording",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
+        (PASS, UNTIL, EVERY, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
         "FILE",
     )
     add(
         "diagnose",
         "say what is wrong in a script or a recording: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, CHECK, NO_CHECK, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, INTO, PASS, UNTIL, SEARCH, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, COURSES, PASS, UNTIL, EVERY, SEARCH, ENGINE, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -411,18 +453,18 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, SEARCH, CHECK, KEEP),
+        (out, PASS, UNTIL, EVERY, RANK, SEARCH, ENGINE, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, SEARCH, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, ENGINE, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, ENGINE, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (
         ("--port",),
         {"type": int, "default": 8000, "metavar": "N", "help": "the port on the loopback address (default: 8000)"},
     )
-    served = (port, PASS, UNTIL, CHECK, KEEP, THEME, ASCII)
+    served = (port, PASS, UNTIL, ENGINE, CHECK, KEEP, THEME, ASCII)
     add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
     names = demos.names()
     demo = add("demo", f"open the stepper on a bundled program: {', '.join(names)}", (THEME, ASCII))

@@ -6,7 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from microtape.basics.ranks import rank_of_process, with_rank
 from microtape.errors import RecordingError
+from microtape.recording.script.run import run_plainly
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, say
 from tui.shell.opening import Origin, load_all, report_end, search_bar
@@ -14,8 +16,13 @@ from tui.shell.opening import Origin, load_all, report_end, search_bar
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    out = arguments.out or f"{Path(arguments.file).stem}.tape"
+    rank = rank_of_process()
+    if arguments.rank is not None and rank is None:
+        raise CommandError("--rank chooses among several processes, which torchrun starts: here is only one")
+    out = with_rank(arguments.out or f"{Path(arguments.file).stem}.tape", rank)
     try:
+        if arguments.rank is not None and rank not in arguments.rank:
+            return run_plainly(arguments.file, arguments.script_args)
         origin = Origin.asked_for(arguments)
         with search_bar(origin) as progress:
             ended = origin.record(out, progress=progress)

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, is_ascii, say
@@ -23,6 +24,8 @@ SEARCH = 10.0  # seconds that a script goes on after its first pass
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     terminal = has_terminal()
+    if terminal and rank_of_process() is not None:
+        raise CommandError("several processes cannot share a terminal: use `microtape record`, then open its files")
     origin = Origin.asked_for(arguments, search=SEARCH if terminal and arguments.beside is None else 0)
     if arguments.beside is None and (arguments.rtol, arguments.atol) != (None, None):
         raise CommandError("--rtol and --atol are for two recordings: add --beside OTHER")

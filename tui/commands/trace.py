@@ -8,8 +8,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.model.model import Recording
-from microtape.recording.script.condition import ExpressionError
 from tui.shell.exits import CommandError, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.progress import counted_lines, status_line
@@ -20,6 +20,7 @@ from tui.time.breakpoints import StopKind
 from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes
 from tui.words import trace_json
+from tui.words.courses import course_lines
 from tui.words.passes import comparison_lines, pass_lines
 from tui.words.time_marks import Mark, all_marks, mark_lines, stops
 from tui.words.trace import trace as all_lines
@@ -45,6 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     if arguments.lists:
         _show(_list(recording), arguments)
+        return code
+    if arguments.courses:
+        _show(_courses(recording), arguments)
         return code
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if _view_is_asked_for(arguments):
@@ -151,6 +155,15 @@ def _comparison(recording: Recording, first: int, second: int) -> TraceView:
         return _plain(comparison_lines(recording, first, second, width=width, ascii=ascii), ascii)
 
     return TraceView(lines, lambda: trace_json.comparison_as_json(recording, first, second))
+
+
+def _courses(recording: Recording) -> TraceView:
+    if not recording.courses:
+        raise CommandError("there is no course in this recording: record the program with --every 100")
+    return TraceView(
+        lambda width, ascii: _plain(course_lines(recording, width=width), ascii),
+        lambda: trace_json.courses_as_json(recording),
+    )
 
 
 def _list(recording: Recording) -> TraceView:

@@ -16,12 +16,14 @@ from typing import IO
 from microtape.basics.collector import permanent
 from microtape.errors import RecordingError
 from microtape.recording.checking.finite_differences import Check
+from microtape.recording.choosing.condition import ExpressionError
+from microtape.recording.choosing.passes import parse_passes
+from microtape.recording.choosing.until import Until
+from microtape.recording.engines import Engine
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
-from microtape.recording.script.condition import ExpressionError
-from microtape.recording.script.run import ScriptRun, parse_passes, record_script
+from microtape.recording.script.run import ScriptRun, record_script
 from microtape.recording.script.running import RunningScript
-from microtape.recording.script.until import Until
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar, status_line
@@ -38,6 +40,8 @@ class Origin:
     check: Check | None = None  # which gradients to check by finite differences
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
     search: float = 0  # seconds to go on after the first pass; see `record_script`
+    engine: Engine | None = None  # the engine to record, where a script uses both
+    every: int | None = None  # instead of `passes`: the course of each pass whose number this divides
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
@@ -48,7 +52,10 @@ class Origin:
         """
         if arguments.until is not None and arguments.passes is not None:
             raise CommandError("--pass and --until both choose a pass: give only one of them")
-        chooses = arguments.until is not None or arguments.passes is not None
+        every = getattr(arguments, "every", None)
+        if every is not None and arguments.passes is not None:
+            raise CommandError("--pass and --every both choose passes: give only one of them")
+        chooses = not (arguments.until is None and arguments.passes is None and every is None)
         asked = getattr(arguments, "search", None)
         if asked and chooses:
             raise CommandError("--search looks beyond the first pass: give it without options that choose passes")
@@ -60,6 +67,8 @@ class Origin:
             _check_asked_for(arguments),
             arguments.until,
             0 if chooses else search if asked is None else asked,
+            arguments.engine,
+            every,
         )
 
     @property
@@ -88,11 +97,13 @@ class Origin:
             out=out,
             passes=self.passes,
             until=self.until,
+            every=self.every,
             check=self.check,
             element_budget=self.keep or ELEMENT_BUDGET,
             output=output,
             started=started,
             search=self.search,
+            engine=self.engine,
             hidden_output=hidden_output,
             arrived=arrived,
             progress=progress,

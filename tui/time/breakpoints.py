@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from microtape.recording.choosing.condition import Condition, Facts
+from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.model import BackwardStep, NodeRecord, Place
-from microtape.recording.script.condition import Condition, Facts
-from microtape.recording.script.until import has_nan
 from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
 from tui.time.node_names import LINE, AtLine, line_named

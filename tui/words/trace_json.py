@@ -70,6 +70,7 @@ def as_json(
         "functions": as_plain(recording.functions),
         "checks": as_plain(recording.checks),
         "jacobians": as_plain(recording.jacobians),
+        "courses": as_plain(recording.courses),
         "sources": dict(recording.sources),
         "error": as_plain(recording.error),
         "notes": list(recording.notes),
@@ -229,6 +230,11 @@ def answer_as_json(cursor: StepCursor, text: str) -> dict[str, Any]:
 def passes_as_json(recording: Recording) -> dict[str, Any]:
     """The list of passes."""
     return {**FORMAT, "title": recording.title, "passes": [asdict(one) for one in list_passes(recording)]}
+
+
+def courses_as_json(recording: Recording) -> dict[str, Any]:
+    """The course of training at each recorded pass."""
+    return {**FORMAT, "title": recording.title, "courses": as_plain(recording.courses)}
 
 
 def comparison_as_json(recording: Recording, first: int, second: int) -> dict[str, Any]:

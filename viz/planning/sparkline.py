@@ -40,14 +40,18 @@ def sparkline(sizes: Sequence[float | None]) -> str:
         return ""
     if len(sizes) == 1:
         return format_number(known[0], 2)
-    count = min(len(sizes), WIDTH)
+    first = f"{format_number(known[0], 2)} " if len(known) > 1 else ""
+    return f"{first}{bars(sizes, WIDTH)} {format_number(known[-1], 2)}"
+
+
+def bars(sizes: Sequence[float | None], most: int) -> str:
+    """The bars of a sparkline alone, at most so many."""
+    count = min(len(sizes), most)
     parts = [sizes[k * len(sizes) // count : (k + 1) * len(sizes) // count] for k in range(count)]
     tops = [_largest(part) for part in parts]
     logs = [math.log10(top) for top in tops if top is not None and math.isfinite(top) and top > 0]
     low, high = (min(logs), max(logs)) if logs else (0.0, 0.0)
-    bars = "".join(_bar(top, low, high) for top in tops)
-    first = f"{format_number(known[0], 2)} " if len(known) > 1 else ""
-    return f"{first}{bars} {format_number(known[-1], 2)}"
+    return "".join(_bar(top, low, high) for top in tops)
 
 
 def _largest(sizes: Sequence[float | None]) -> float | None:

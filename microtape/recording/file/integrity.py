@@ -14,6 +14,7 @@ from microtape.recording.model.model import (
     BorderRecord,
     CallRecord,
     CallStep,
+    CourseRecord,
     EdgeRecord,
     ErrorRecord,
     FiniteDifferences,
@@ -34,6 +35,7 @@ from microtape.recording.model.model import (
 )
 
 _MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
+_MOST_ELEMENTS = 2**53  # of an array
 
 
 def check_integrity(recording: Recording) -> None:
@@ -73,6 +75,11 @@ class _Checks:
             self._function(function, f"Function {number}")
         for number, call in enumerate(self.recording.calls):
             self._call(number, call)
+        before = -1
+        for course in self.recording.courses:
+            _within(course.pass_ - before - 1, _MOST, f"course {before + 1}")
+            before = course.pass_
+            self._course(course)
         before = -1
         for one in self.recording.passes:  # numbered as in the program; a pass that was not asked for is missing
             _within(one.index - before - 1, _MOST, f"pass {before + 1}")
@@ -182,6 +189,14 @@ class _Checks:
                 raise Damaged(f"{where} refers to an inner call that does not come after it")
         elif step.inner is not None:
             _within(step.inner, _MOST, where)
+
+    def _course(self, one: CourseRecord) -> None:
+        for parameter in one.parameters:
+            where = f"{parameter.name[:40]!a} in the course of pass {one.pass_}"
+            _all_within(parameter.shape, _MOST, where)
+            for found in (parameter.weight, parameter.gradient):
+                if found is not None:
+                    _all_within((found.zeros, found.nans, found.infs), _MOST_ELEMENTS, where)
 
     def _one_pass(self, one: Pass) -> None:
         where = f"pass {one.index}"

@@ -34,7 +34,7 @@ from microtape.recording.model import model
 from microtape.recording.model.model import Recording
 
 _FORMAT = "microtape recording"
-_VERSION = 5
+_VERSION = 6
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 1_000_000_000
@@ -52,17 +52,23 @@ _TABLES = (  # stored as columns
     "functions",
     "calls",
     "jacobians",
+    "courses",
 )
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN = {  # fields of a Recording by the format that added them
+    6: ("courses",),
     5: ("functions", "calls", "jacobians"),
     4: ("updates", "freed_by"),
     2: ("borders", "checks", "freed"),
 }
-_PARTS_OF = {"functions": ("ArgumentRecord", "OutputRecord", "Variable"), "calls": ("CallStep",)}  # records in theirs
+_PARTS_OF = {  # records in theirs
+    "functions": ("ArgumentRecord", "OutputRecord", "Variable"),
+    "calls": ("CallStep",),
+    "courses": ("ParameterRecord", "Statistics"),
+}
 _COLUMNS = 3  # the format that began to store tables as columns
 _QUEUE = 6  # in formats 1 and 2, the index of the ready queue among the fields of a step
 
@@ -249,7 +255,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
-    """The fields of an older format: 4 lacked calls, 3 updates too; 2 had the ready queues, 1 lacked borders too."""
+    """The fields of an older format: 5 lacked courses, 4 calls too, 3 updates; 2 had the queues, 1 lacked borders."""
     new = _new_since(version)
     then = {name: list(names) for name, names in _FIELDS.items()}
     then["Recording"] = [name for name in then["Recording"] if name not in new]

@@ -6,7 +6,7 @@ other by number: a *node id* is an index into `Recording.nodes`, a *tensor id* a
 
 Read from the bottom: a `Recording` has passes, a `Pass` has steps, a `BackwardStep` has deliveries. The smallest
 records are in `parts`, those of custom Functions and of other functions of the user in `calls`, those of checked
-derivatives in `checks`.
+derivatives in `checks`, those of passes of which only the sizes are kept in `courses`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ from microtape.recording.model.calls import OutputRecord as OutputRecord
 from microtape.recording.model.calls import Variable as Variable
 from microtape.recording.model.checks import FiniteDifferences as FiniteDifferences
 from microtape.recording.model.checks import JacobianCheck as JacobianCheck
+from microtape.recording.model.courses import CourseRecord as CourseRecord
+from microtape.recording.model.courses import ParameterRecord as ParameterRecord
+from microtape.recording.model.courses import Statistics as Statistics
 from microtape.recording.model.parts import ErrorRecord as ErrorRecord
 from microtape.recording.model.parts import Operand as Operand
 from microtape.recording.model.parts import Place as Place
@@ -262,6 +265,7 @@ class Recording:
     functions: tuple[FunctionRecord, ...] = ()  # the calls of custom Functions that were recorded, in tape order
     calls: tuple[CallRecord, ...] = ()  # the user's functions that ran inside of the engine's, in order of time
     jacobians: tuple[JacobianCheck, ...] = ()  # of small nodes, if the recorder was asked to check
+    courses: tuple[CourseRecord, ...] = ()  # of each hundredth pass or so, in order of time
 
     @property
     def faults(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
@@ -19,7 +20,8 @@ class ModuleScopes:
     The name is the module's path within the module that the program called, without the path of the enclosing scope.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_asleep: Callable[[], bool]) -> None:
+        self._is_asleep = is_asleep
         self._paths: weakref.WeakKeyDictionary[torch.nn.Module, _Paths] = weakref.WeakKeyDictionary()
         self._thread = threading.get_ident()
         self._open: list[torch.nn.Module] = []
@@ -30,7 +32,7 @@ class ModuleScopes:
         call, scopes = self._before, self
 
         def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or threading.get_ident() != scopes._thread:
+            if torch.compiler.is_compiling() or scopes._is_asleep() or threading.get_ident() != scopes._thread:
                 return call(module, *args, **kwargs)
             outer = open_scopes.innermost
             open_scopes.innermost = Scope(scopes._name(module), outer)

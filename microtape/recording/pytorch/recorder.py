@@ -28,6 +28,7 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
+from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
@@ -85,9 +86,11 @@ class TorchRecorder:
         self.thread = stack_ident()
         self.values = Values(Budget())
         self.tensors = Tensors(self.values)
-        self._stopped = False
+        self.asleep = False
+        self._passed: list[int] = []  # the passes that are running and only counted
         self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
+        self._mode = StackedMode(self.operations)
         self.packed = PackedRanges()
         self.segments: list[Segment] = []
         self.begin_segment()
@@ -114,25 +117,55 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(ModuleScopes())
+            stack.enter_context(ModuleScopes(self._is_asleep))
             stack.enter_context(self.packed)
             stack.enter_context(FunctionCalls(self.operations))
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
-            stack.enter_context(self.operations)
+            stack.enter_context(self._mode)
             self._inside = stack.pop_all()
-        seldom.begin()
+        if self.asleep:
+            self.operations.quiet += 1
+            self._mode.take_off()
+        else:
+            seldom.begin()
         return self
 
     def __exit__(self, *error: Any) -> None:
         if self._inside is not None:
             self._inside.close()
             self._inside = None
+            if not self.asleep:
+                seldom.end()
+
+    def sleep(self) -> None:
+        """Only count the passes from now on."""
+        if not self.asleep:
+            self.asleep = True
+            self.operations.quiet += 1
+            self._mode.take_off()
             seldom.end()
 
+    def _is_asleep(self) -> bool:
+        """Asked at each call of a module, while torch does not hold our mode."""
+        if self.asleep:
+            self._mode.settle()
+        return self.asleep
+
+    def wake(self) -> None:
+        """Record again, in a new segment."""
+        if self.asleep:
+            self.asleep = False
+            self.operations.quiet -= 1
+            self._mode.put_on()
+            seldom.begin()
+            self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
+            self.operations.written.clear()
+        self.begin_segment()
+
     def stop(self) -> None:
-        """Record nothing any more. Other modes of the program may lie above ours, so it stays where it is."""
-        self._stopped = True
-        self.operations.quiet += 1
+        """Record nothing any more, and count nothing."""
+        self.before_pass = lambda: False
+        self.sleep()
 
     def _optimizer_steps(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         """Note which parameters an optimiser is about to update, before its step."""
@@ -148,8 +181,10 @@ class TorchRecorder:
 
     def run_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a pass of torch's engine, and record it. Whatever happens here, the program gets torch's result."""
-        if self._stopped or stack_ident() != self.thread or not self.before_pass():
+        if stack_ident() != self.thread or not self.before_pass():
             return run(*args, **kwargs)
+        if self.asleep:
+            return self._let_pass(run, args, kwargs)
         opened = self._begin(args, kwargs, sys._getframe(1))
         if opened is None:
             return run(*args, **kwargs)
@@ -166,6 +201,17 @@ class TorchRecorder:
         finally:
             self._end(opened, result, error)
         return result
+
+    def _let_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a pass that is only counted."""
+        self._passed.append(self.count)
+        self.count += 1
+        try:
+            return run(*args, **kwargs)
+        finally:
+            index = self._passed.pop()
+            if not self._passed:
+                self.after_pass(index)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:

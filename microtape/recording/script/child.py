@@ -19,8 +19,11 @@ import types
 from typing import Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
+from microtape.basics.ranks import rank_of_process
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
+from microtape.recording.choosing.keeper import Keeper
+from microtape.recording.choosing.until import Until
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.tape_file import save
 from microtape.recording.findings import findings
@@ -29,16 +32,15 @@ from microtape.recording.script.request import REPORT, RUNNING, Request
 from microtape.recording.script.search import Search
 from microtape.recording.script.stopping import StopScript, exit_at_once, was_stopped
 from microtape.recording.script.tracebacks import without_our_frames
-from microtape.recording.script.until import Until
 from microtape.tape.watch import Watcher, watch
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 _FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
+_FOUND_ON = "pass {number} is kept, where {until} came true; the program went on unrecorded"
 _GOES_ON = "the program went on after the passes that are kept; --pass all records it to its end"
 _NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
 _SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
 _WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
-_MOST_KEPT = 16  # passes of one graph, while looking for a pass
 _MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
 
 
@@ -54,17 +56,22 @@ class ScriptRecorder:
             check=request.check,
             engine=request.engine,
         )
-        self.until = Until.read(request.until) if request.until is not None else None
+        until = Until.read(request.until) if request.until is not None else None
+        self.keeper = Keeper(
+            self.recorder,
+            first=request.first,
+            last=request.last,
+            until=until,
+            every=request.every,
+            sleeps=request.every is not None,  # else an earlier pass may explain what is wrong in a later one
+        )
         self.search: Search | None = None  # once the first pass is recorded
         self.within = _context_manager(request.within)
         self.process = os.getpid()
+        self.rank = rank_of_process()
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
         self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": [], "search": None}
-
-    def wants(self, index: int) -> bool:
-        """Whether the pass with this index (from 0) was asked for."""
-        return index + 1 >= self.request.first and (not self.request.last or index < self.request.last)
 
     @property
     def failed(self) -> int | None:
@@ -76,47 +83,27 @@ class ScriptRecorder:
         """Save and stop if this was the last pass asked for. A failed pass ends the script by its own exception."""
         if self.search is not None:
             self.search_on(self.search)
-        elif self.until is not None:
-            self.look(self.until)
         else:
             self.choose(index)
 
     def choose(self, index: int) -> None:
-        """Keep the passes that were asked for, and end the recording after the last one."""
-        kept, ended = self.recorder.passes, next((one for one in self.recorder.passes if one.index == index), None)
-        kept[:] = [one for one in kept if self.wants(one.index) or one.has_failed]
-        del self.recorder.segments[:-1]  # a pass that failed, if the script went on all the same
-        if not any(self.wants(one.index) for one in kept):
-            self.recorder.begin_segment()
-            del self.recorder.segments[: -2 if kept else -1]
-        if self.request.last == 0:
-            self.complete = ended is not None and ended.kind == "backward"
-        elif self.request.last is not None:
-            self.complete = self.recorder.count >= self.request.last
-        failed = ended is not None and ended.has_failed
-        if self.complete and self.request.search and not failed:
+        """Keep what was asked for, and end the recording once all of it is there."""
+        self.complete = self.keeper.ended(index)
+        if not self.complete:
+            return
+        last = self.keeper.last_pass
+        failed = last is not None and last.index == index and last.has_failed
+        if self.request.search and not failed:
             self.go_on(self.request.search)
-        elif self.complete:
-            self.save(() if failed else (_LEFT_OUT,))
-            self.end(failed=failed)
-
-    def look(self, until: Until) -> None:
-        """End the recording if `until` came true in a pass; else forget passes whose graph no later pass can share."""
-        if not self.recorder.passes:
-            return  # it could not be recorded
-        del self.recorder.segments[:-1]
-        recording, last = self.recorder.recording, self.recorder.passes[-1]
-        if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
-            self.complete = True
-            self.save(() if last.has_failed else (_FOUND.format(number=last.index + 1, until=until.text),))
-            self.end(failed=last.has_failed)
-        elif self.shares_no_graph():
-            self.recorder.begin_segment()
-
-    def shares_no_graph(self) -> bool:
-        """Whether no later pass can share the graph of the last one; the graph of many passes is cut all the same."""
-        passes = self.recorder.passes
-        return not (passes[-1].retain_graph or passes[-1].create_graph) or len(passes) >= _MOST_KEPT
+            return
+        until = self.keeper.until
+        alone = self.rank is None
+        if until is None:
+            left_out = _LEFT_OUT if alone else _GOES_ON
+        else:
+            left_out = (_FOUND if alone else _FOUND_ON).format(number=index + 1, until=until.text)
+        self.save(() if failed else (left_out,))
+        self.end(failed=failed)
 
     def go_on(self, seconds: float) -> None:
         """Save the first pass, and let the script go on, unless an error was found already."""
@@ -157,15 +144,26 @@ class ScriptRecorder:
 
     def forget_earlier(self) -> None:
         """Forget all passes but the first and the last one, unless a later one may share its graph."""
-        if self.shares_no_graph():
+        if self.keeper.shares_no_graph():
             self.recorder.begin_segment()
             del self.recorder.segments[1:-2]
 
     def end(self, *, failed: bool) -> None:
-        """Stop the script, after its recording was saved, unless a failed pass is about to end it."""
+        """Stop the script, after its recording was saved, unless a failed pass is about to end it.
+
+        One of several processes is never stopped, because the others would wait for it: it goes on unrecorded.
+        """
         if failed and self.request.search:
             self.report["search"] = "failed"
         self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
+        if self.rank is not None:
+            self.recorder.stop()
+            if self.report["saved"] and not failed:
+                written = os.path.basename(self.request.out)
+                print(
+                    f"microtape: {written} is written; rank {self.rank} goes on unrecorded", file=sys.stderr, flush=True
+                )
+            return
         watch.set((_AfterTheEnd(self),))
         self.recorder.refuse(self.stop)
         if not failed:
@@ -190,6 +188,7 @@ class ScriptRecorder:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop_watching)
         with self.within, self.recorder:
+            self.keeper.begin()
             exec(code, main.__dict__)
 
     def stop_watching(self) -> None:
@@ -199,6 +198,7 @@ class ScriptRecorder:
 
     def save(self, notes: tuple[str, ...] = ()) -> None:
         """Write the recording if it shows anything: a pass, a finding, an error or a fault after some operations."""
+        self.keeper.make_course()
         recording = self.recorder.recording
         self.report["faults"] = list(self.recorder.fault_lines)
         ended = recording.error is not None or self.report["faults"]
@@ -207,7 +207,14 @@ class ScriptRecorder:
         recording = dataclasses.replace(
             recording,
             notes=(*recording.notes, *notes),
-            options={"args": sys.argv[1:], "passes": self.request.passes, "until": self.request.until},
+            courses=tuple(self.keeper.courses),
+            options={
+                "args": sys.argv[1:],
+                "passes": self.request.passes,
+                "until": self.request.until,
+                "every": self.request.every,
+                **({} if self.rank is None else {"rank": self.rank}),
+            },
         )
         try:
             with uninterrupted():
@@ -228,16 +235,16 @@ class ScriptRecorder:
         if not self.complete:
             if error is not None and self.failed is None:
                 self.recorder.error = self.recorder.error_record(error)
-            if (self.until is None and self.search is None) or error is not None:
+            until = self.keeper.until
+            if (until is None and self.search is None) or error is not None or self.keeper.courses:
                 self.save()
-            self.complete = self.until is not None and self.until.text == "error" and error is not None
+            self.complete = until is not None and until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}
         kept = [one.index for segment in self.recorder.segments for one in segment.passes]
-        self.report |= {"failed": self.failed, "reached": any(map(self.wants, kept))}
+        self.report |= {"failed": self.failed, "reached": any(map(self.keeper.wants, kept))}
         if self.request.search and self.report["search"] is None:
             self.report["search"] = _WHY.get(ended)
-        self.report["torch"] = "torch" in sys.modules and not any(one.tape.nodes for one in self.recorder.segments)
         path = os.path.join(self.request.folder, REPORT)
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(self.report, file)

@@ -20,6 +20,7 @@ class Request(NamedTuple):
     element_budget: int
     total_budget: int
     until: str | None
+    every: int | None
     within: str | None
     engine: Engine | None  # None: the one whose backward runs first
     check: Check | None

@@ -19,7 +19,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -32,13 +31,15 @@ from typing import IO, Any, NamedTuple
 from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
 from microtape.recording.checking.finite_differences import Check
-from microtape.recording.engines import Engine
+from microtape.recording.choosing.condition import ExpressionError
+from microtape.recording.choosing.passes import parse_passes
+from microtape.recording.choosing.until import Until
+from microtape.recording.engines import NAMES, Engine
+from microtape.recording.file.destination import check_writable
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
-from microtape.recording.script.condition import ExpressionError
 from microtape.recording.script.request import RUNNING, Request
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.search import SearchEnd
-from microtape.recording.script.until import Until
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
@@ -72,6 +73,7 @@ def record_script(
     element_budget: int = ELEMENT_BUDGET,
     total_budget: int = TOTAL_BUDGET,
     until: str | None = None,
+    every: int | None = None,
     check: Check | None = None,
     output: IO[bytes] | None = None,
     started: Callable[[RunningScript], None] = lambda script: None,
@@ -99,6 +101,9 @@ def record_script(
         until: instead of `passes`, the first pass where something happens: `"nan"` (a NaN was computed), `"error"`, or
             a condition such as `"grad.max() > 10"` (see `condition`). Earlier passes are kept only if they share its
             graph.
+        every: of each pass whose number this divides, a CourseRecord: the sizes of every parameter, its gradient and
+            its update. The script runs to its end, or to the pass that `until` looks for; the last of these passes is
+            kept whole. Not with `passes`.
         check: which gradients to check by finite differences, for which forwards run again: `"all"`, or `"functions"`
             for those of the user's Functions; see `finite_differences`.
         output: receives everything that the script prints; the script then has no standard input. None: it keeps the
@@ -122,12 +127,14 @@ def record_script(
             the recording could not be written.
     """
     script, out = os.fspath(path), os.fspath(out)
-    first, last = parse_passes("all" if until is not None else passes)
+    if every is not None and passes is not None:
+        raise RecordingError("every chooses passes by itself: choose no others")
+    first, last = parse_passes("all" if until is not None or every is not None else passes)
     looked_for = _parse_until(until, passes)
-    if search and not (passes is None and until is None):
+    if search and not (passes is None and until is None and every is None):
         raise RecordingError("a search begins after the first pass: choose no other passes")
     _check_readable(script)
-    _check_writable(out)
+    check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         request = Request(
             script=script,
@@ -139,6 +146,7 @@ def record_script(
             element_budget=element_budget,
             total_budget=total_budget,
             until=until,
+            every=every,
             within=within,
             engine=engine,
             check=check,
@@ -157,7 +165,7 @@ def record_script(
             name, out, status, SearchResult("killed" if running.was_killed else "finished", passes_run)
         )
     else:
-        ended = _result(name, out, status, report, passes, looked_for)
+        ended = _result(name, out, status, report, passes, looked_for, engine)
         if report is not None and report["search"] is not None:
             ended = ended._replace(search=SearchResult(report["search"], report["passes"]))
             if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
@@ -165,20 +173,18 @@ def record_script(
     return _with_faults(ended, report["faults"] if report is not None else [])
 
 
-def parse_passes(passes: str | None) -> tuple[int, int | None]:
-    """The first and last wanted pass, counted from 1. A last pass of 0: up to the first backward(); None: all.
-
-    Raises RecordingError for anything but a number, a range such as `3-5`, `all` or None.
-    """
-    if passes is None:
-        return 1, 0
-    if passes == "all":
-        return 1, None
-    match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", passes)
-    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not 1 <= first <= last:
-        raise RecordingError(f"pass {passes!r}: give a number from 1, a range such as 3-5, or all")
-    return first, last
+def run_plainly(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
+    """Run a script as Python itself does, unrecorded. Returns its exit code; see Note [Exit codes]."""
+    script = os.fspath(path)
+    _check_readable(script)
+    process = subprocess.Popen([sys.executable, script, *args])
+    with process, _passing_on_signals(process):
+        while True:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:  # the terminal sent it to the script as well, which handles it
+                continue
+            return status if status >= 0 else 128 - status
 
 
 def _parse_until(until: str | None, passes: str | None) -> Until | None:
@@ -204,28 +210,6 @@ def _check_readable(script: str) -> None:
         raise RecordingError(f"{script}: cannot be read: {error.strerror}") from None
     if b"\0" in start:
         raise RecordingError(f"{script}: not a Python program")
-
-
-def _check_writable(out: str) -> None:
-    """Raise RecordingError if `out` cannot be written; checked before the script runs, which may take an hour."""
-    folder = os.path.dirname(os.path.abspath(out))
-    if os.path.isdir(out):
-        raise RecordingError(f"{out}: cannot be written: it is a folder")
-    if not os.path.isdir(folder):
-        raise RecordingError(f"{out}: cannot be written: there is no folder {folder}")
-    if os.path.isfile(out) and not _may_be_replaced(out):
-        raise RecordingError(f"{out}: there is another file of this name, not a recording: choose another name")
-    if not os.access(folder, os.W_OK):
-        raise RecordingError(f"{out}: cannot be written: no permission to write in {folder}")
-
-
-def _may_be_replaced(out: str) -> bool:
-    """Whether a file is a recording or empty. Any other file was named by mistake: most likely the script itself."""
-    try:
-        with open(out, "rb") as file:
-            return file.read(4) in (b"PK\x03\x04", b"")
-    except OSError:
-        return False
 
 
 def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -> RunningScript:
@@ -259,7 +243,13 @@ def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _result(
-    script: str, out: str, status: int, report: dict[str, Any] | None, passes: str | None, until: Until | None
+    script: str,
+    out: str,
+    status: int,
+    report: dict[str, Any] | None,
+    passes: str | None,
+    until: Until | None,
+    engine: Engine | None,
 ) -> ScriptRun:
     if report is not None and report["problem"] is not None:
         raise RecordingError(report["problem"])
@@ -281,7 +271,7 @@ def _result(
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        why = until.never(count) if until is not None and count else _why_nothing(count, passes, report["torch"])
+        why = until.never(count) if until is not None and count else _why_nothing(count, passes, engine)
         return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
@@ -317,9 +307,9 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
     return ended._replace(exit_code=ended.exit_code or _INCOMPLETE, message=message)
 
 
-def _why_nothing(count: int, passes: str | None, torch: bool) -> str:
-    if count == 0 and torch:
-        return "used PyTorch's tensors, not microtape's: write `import microtape as torch` instead of `import torch`"
+def _why_nothing(count: int, passes: str | None, engine: Engine | None) -> str:
+    if count == 0 and engine is not None:
+        return f"never called backward() of {NAMES[engine]}, the engine that --engine names: there is nothing to record"
     if count == 0:
         return "never called backward(): there is nothing to record"
     return f"ended after {_passes(count)}: there was no pass {passes} to record"

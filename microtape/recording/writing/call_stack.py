@@ -116,6 +116,13 @@ class CallStack:
             self._end(ended, returned, None if getattr(error, "ends_early", False) else error)
         self._raised = error if self._running else None
 
+    def abandon(self) -> None:
+        """Follow the running calls no longer: the recorder does not watch any more."""
+        while self._running:
+            ended = self._running.pop()
+            if ended is not None and ended.trace is not None:
+                ended.trace.remove()
+
     def _end(self, ended: _Running, returned: Any, error: BaseException | None) -> None:
         call = ended.call
         if error is None:

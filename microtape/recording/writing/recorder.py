@@ -67,17 +67,34 @@ class Recorder(Watcher):
         self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
         self.thread = stack_ident()
+        self.asleep = False
         self.call_stack = CallStack(self)
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
-        watch.join(self, first=True)  # before watchers that change what is saved
-        seldom.begin()
+        if not self.asleep:
+            watch.join(self, first=True)  # before watchers that change what is saved
+            seldom.begin()
         return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        watch.leave(self)
-        seldom.end()
+        if not self.asleep:
+            watch.leave(self)
+            self.call_stack.abandon()
+            seldom.end()
+
+    def sleep(self) -> None:
+        """Watch nothing until `wake`."""
+        if not self.asleep:
+            self.__exit__(None, None, None)
+            self.asleep = True
+
+    def wake(self) -> None:
+        """Watch again, and record in a new segment."""
+        if self.asleep:
+            self.asleep = False
+            self.__enter__()
+        self.begin_segment()
 
     @property
     def recording(self) -> Recording:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from microtape.recording.choosing.condition import Condition, ExpressionError, Facts
 from microtape.recording.model.summary import summarize
-from microtape.recording.script.condition import Condition, ExpressionError, Facts
 from tests.support import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper

@@ -81,7 +81,12 @@ class DerivativeCheck(Part[Stepper]):
         self._end()
         self._wanted = wanted = _step(cursor, node)
         origin = replace(
-            self.origin, passes=str(wanted.pass_ + 1), until=None, search=0, check=(wanted.pass_, wanted.step)
+            self.origin,
+            passes=str(wanted.pass_ + 1),
+            until=None,
+            every=None,
+            search=0,
+            check=(wanted.pass_, wanted.step),
         )
         self._since = monotonic()
         self.run = ProgramRun(origin, hidden=True)

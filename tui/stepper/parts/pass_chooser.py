@@ -1,7 +1,8 @@
-"""The choice of a pass: the previous one, the next one, or one from a list; and the comparison of two passes."""
+"""The choice of a pass: the previous one, the next one, or one from a list; two passes compared; their course."""
 
 from __future__ import annotations
 
+from tui.stepper.courses_screen import CoursesScreen
 from tui.stepper.parts.background import Background
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
@@ -40,6 +41,26 @@ class PassChooser(Part[Stepper]):
             self.open_page(page, self._chosen)
         else:
             self.say("The program never called backward: there are no passes.", 3)
+
+    @key("S", "show the course of every parameter", help="the course of every parameter over the passes of --every")
+    def courses(self) -> None:
+        """Show the course of training; the user goes to a parameter."""
+        self.stepper.stop_playing()
+        if self.cursor.recording.courses:
+            self.open_page(CoursesScreen(self.cursor.recording, ascii=self.stepper.ascii), self._go_to_leaf)
+        else:
+            self.say("There is no course here: record the program with --every 100.", 4)
+
+    def _go_to_leaf(self, name: str | None) -> None:
+        if name is None:
+            return
+        recording = self.cursor.recording
+        node = next((one for one in self.cursor.timeline.rows if recording.nodes[one].variable is not None
+                     and recording.label(one) == name), None)  # fmt: skip
+        if node is None:
+            self.say(f"{name} takes no part in this pass.", 3)
+        else:
+            self.cursor = self.cursor.goto_node(node)
 
     def _chosen(self, choice: PassChoice | None) -> None:
         if choice is None:

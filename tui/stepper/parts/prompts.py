@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from microtape.recording.script.condition import ExpressionError
+from microtape.recording.choosing.condition import ExpressionError
 from tui.stepper.parts.arrangement import Arrangement
 from tui.stepper.parts.background import Background
 from tui.stepper.parts.key_declarations import Answer, answers_of

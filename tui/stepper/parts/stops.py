@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from microtape.recording.choosing.condition import Condition
 from microtape.recording.model.model import Place
-from microtape.recording.script.condition import Condition
 from tui.stepper.parts.background import Background
 from tui.stepper.parts.key_declarations import answers, key
 from tui.stepper.parts.part import Part, Stepper

@@ -118,6 +118,15 @@ def test_a_file_of_format_4_is_read_still() -> None:
     assert (recording.functions, recording.calls) == ((), ())
 
 
+def test_a_file_of_format_5_is_read_still() -> None:
+    """It had no courses."""
+    recording = load(Path(__file__).parent / "golden" / "version5.tape")
+    assert [one.kind for one in recording.calls] == ["forward", "backward"] * 2
+    assert [recording.nodes[one.node].op for one in recording.functions] == ["Clip", "Clip"]
+    assert len(recording.jacobians) == 4
+    assert recording.courses == ()
+
+
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
     x = mt.tensor(1.0, requires_grad=True)
     y = x

@@ -202,12 +202,9 @@ def test_a_script_that_never_calls_backward(record: Record) -> None:
     assert ended[:3] == (None, 3, "script.py never called backward(): there is nothing to record")
 
 
-def test_a_script_on_real_torch_is_told_what_to_import(record: Record) -> None:
-    ended, _ = record("""\
-        import sys
-        sys.modules["torch"] = sys  # what `import torch` leaves
-    """)
-    message = "used PyTorch's tensors, not microtape's: write `import microtape as torch` instead of `import torch`"
+def test_a_script_that_never_calls_backward_of_the_engine_that_was_asked_for(record: Record) -> None:
+    ended, _ = record("import microtape as mt\nmt.tensor(2.0, requires_grad=True).backward()", engine="torch")
+    message = "never called backward() of PyTorch, the engine that --engine names: there is nothing to record"
     assert ended[:3] == (None, 3, f"script.py {message}")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from microtape.recording.script.condition import ExpressionError
+from microtape.recording.choosing.condition import ExpressionError
 from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.stepper.parts import stops as stops_module

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from microtape.recording.choosing.condition import Condition, Facts
 from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
-from microtape.recording.script.condition import Condition, Facts
 
 
 @dataclass(frozen=True, slots=True)

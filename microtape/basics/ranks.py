@@ -1,0 +1,20 @@
+"""The rank of this process where a program runs as several processes, as torchrun starts them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def rank_of_process() -> int | None:
+    """The rank that the environment names (`RANK`, of `WORLD_SIZE` processes); None for a process by itself."""
+    rank, size = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
+
+
+def with_rank(path: str, rank: int | None) -> str:
+    """`train.rank0.tape` for `train.tape`, so that no process overwrites the file of another."""
+    if rank is None:
+        return path
+    whole = Path(path)
+    return str(whole.with_name(f"{whole.stem}.rank{rank}{whole.suffix}"))

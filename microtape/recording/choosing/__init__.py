@@ -1,0 +1,1 @@
+"""Chooses the passes that are kept of a program; see `microtape.recording`."""

@@ -1,0 +1,179 @@
+"""Records a loop from inside of the program: the pass where something happens, passes by number, or each hundredth.
+
+Nobody has to start our command and nothing needs a terminal. A file is written at once, before the program goes on or
+fails, and a line on standard error names it. The program itself is never stopped, and never gets an error of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from microtape.basics.ranks import rank_of_process, with_rank
+from microtape.basics.signals import uninterrupted
+from microtape.errors import RecordingError
+from microtape.recording.choosing import keeper
+from microtape.recording.choosing.condition import ExpressionError
+from microtape.recording.choosing.keeper import Keeper
+from microtape.recording.choosing.passes import parse_passes
+from microtape.recording.choosing.until import Until
+from microtape.recording.file.destination import check_writable
+from microtape.recording.file.tape_file import save as save_recording
+from microtape.recording.model.model import ErrorRecord, Recording
+
+_GOES_ON = "the program went on after the passes that are kept"
+_GROWTH = 1.1  # a course is written again when it is so many times as long: all writes take as long as a few
+
+
+class _Recorder(keeper.Recorder, Protocol):
+    error: ErrorRecord | None
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *error: Any) -> None: ...
+
+    def error_record(self, error: BaseException) -> ErrorRecord: ...
+
+    def stop(self) -> None: ...
+
+
+class LoopRecorder:
+    """A context around a loop. `recording` is what was kept so far.
+
+    Args:
+        make: makes the recorder, given its `after_pass`.
+        until: keep the first pass where this happens: `nan`, `error` or a condition, as for `--until`.
+        passes: keep these passes: `"7"` or `"3-5"`. Until then nothing is recorded.
+        every: keep a CourseRecord of each pass whose number this divides, and the last such pass. May be combined with
+            `until`.
+        save: the file to write; None: none. Where a program runs as several processes, its name gets their rank.
+
+    Raises:
+        RecordingError: an argument is wrong, or the file cannot be written.
+    """
+
+    def __init__(
+        self,
+        make: Callable[..., _Recorder],
+        *,
+        until: str | None = None,
+        passes: str | None = None,
+        every: int | None = None,
+        save: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if passes is not None and not (until is None and every is None):
+            raise RecordingError("record(): passes chooses them by their numbers: leave out until and every")
+        if every is not None and (type(every) is not int or every < 1):
+            raise RecordingError(f"record(every={every!r}): give a number of passes from 1")
+        first, last = parse_passes(passes if passes is not None else "all")
+        self._path = with_rank(os.fspath(save), rank_of_process()) if save is not None else None
+        if self._path is not None:
+            check_writable(self._path)
+            self._path = os.path.abspath(self._path)  # the program may change its folder
+        self._name = os.path.basename(self._path or "")
+        self._recorder = make(after_pass=self._after_pass)
+        self._keeper = Keeper(self._recorder, first=first, last=last, until=_until(until), every=every, sleeps=True)
+        self._done = False  # nothing more is recorded
+        self._kept: Recording | None = None
+        self._written = 0  # how long the course was when it was last written
+
+    @property
+    def recording(self) -> Recording:
+        """What was kept so far."""
+        return self._kept if self._kept is not None else self._whole()
+
+    def __enter__(self) -> LoopRecorder:
+        self._recorder.__enter__()
+        self._keeper.begin()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._recorder.__exit__(kind, error, trace)
+        if not self._done:
+            with self._own_faults():
+                self._loop_ended(error)
+
+    def _after_pass(self, index: int) -> None:
+        if self._done:
+            return
+        with self._own_faults():
+            if self._keeper.ended(index):
+                until = self._keeper.until
+                self._finish(f"pass {index + 1}" if until is None else f"{until.text} in pass {index + 1}")
+            elif len(self._keeper.courses) >= max(self._written * _GROWTH, self._written + 1):
+                self._written = len(self._keeper.courses)
+                self._write(self._whole())
+
+    def _finish(self, what: str) -> None:
+        """All that was asked for is there: keep it, and leave the program alone."""
+        self._done = True
+        self._keeper.make_course()
+        self._kept = self._whole((_GOES_ON,))
+        self._recorder.stop()
+        if self._write(self._kept):
+            _say(f"{what}: written to {self._name}; the program goes on unrecorded")
+
+    def _loop_ended(self, error: BaseException | None) -> None:
+        """The loop is over, and not all that was asked for is there."""
+        self._done = True
+        until, count = self._keeper.until, self._recorder.count
+        failed = isinstance(error, Exception) and (until is not None or self._keeper.every is not None)
+        if failed and error is not None and not any(one.has_failed for one in self._recorder.passes):
+            self._recorder.error = self._recorder.error_record(error)
+        self._keeper.make_course()
+        self._kept = self._whole()
+        what = f"{type(error).__name__} after {_passes(count)}" if failed else f"the loop ended after {_passes(count)}"
+        wanted = failed or until is None or bool(self._keeper.courses)
+        if wanted and (self._kept.passes or self._kept.courses or (failed and self._kept.nodes)):
+            if self._write(self._kept):
+                _say(f"{what}: written to {self._name}")
+        elif self._path is not None:
+            why = f"the loop {until.never(count)}" if until is not None and not failed else what
+            _say(f"{why}: nothing is written to {self._name}")
+
+    def _whole(self, notes: tuple[str, ...] = ()) -> Recording:
+        recording = self._recorder.recording
+        return dataclasses.replace(recording, courses=tuple(self._keeper.courses), notes=(*recording.notes, *notes))
+
+    def _write(self, recording: Recording) -> bool:
+        """Whether the file was written. If not, a line says why, and the loop goes on."""
+        if self._path is None:
+            return False
+        try:
+            with uninterrupted():
+                save_recording(recording, self._path)
+        except RecordingError as problem:
+            _say(str(problem))
+            return False
+        return True
+
+    @contextlib.contextmanager
+    def _own_faults(self) -> Any:
+        """Record no more if something of ours fails; the program goes on."""
+        try:
+            yield
+        except Exception as fault:
+            self._done = True
+            self._recorder.stop()
+            _say(f"the loop is not recorded any more, by a fault of microtape: {type(fault).__name__}: {fault}")
+
+
+def _until(text: str | None) -> Until | None:
+    try:
+        return Until.read(text) if text is not None else None
+    except ExpressionError as error:
+        raise RecordingError(f"record(until={text!r}): say nan, error or a condition: {error}") from None
+
+
+def _passes(count: int) -> str:
+    return f"{count} pass" if count == 1 else f"{count} passes"
+
+
+def _say(text: str) -> None:
+    """A line on standard error, if there is one."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(f"microtape: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,73 @@
+"""A program that uses both engines: which of them is recorded, and what is said of the other."""
+
+from pathlib import Path
+
+import pytest
+
+from microtape.recording.file.tape_file import load
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+BOTH = """\
+import microtape as mt
+import torch
+
+own = mt.tensor(2.0, requires_grad=True)
+other = torch.tensor(3.0, requires_grad=True)
+for number in range(2):
+    {first}
+    {second}
+"""
+OWN, OTHER = "(own * own).backward()", "other.exp().backward()"
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(first, second):
+        Path("both.py").write_text(BOTH.format(first=first, second=second))
+        return "both.py"
+
+    return write
+
+
+def recorded(*options):
+    assert main(["record", "both.py", "--pass", "all", "-o", "both.tape", *options]) == Exit.OK
+    recording = load("both.tape")
+    operations = {node.op for node in recording.nodes if node.kind == "operation"}
+    return operations, len(recording.passes), [one for one in recording.notes if "engine" in one]
+
+
+def note(other, option):
+    return f"the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
+
+
+def test_the_engine_whose_backward_runs_first_is_recorded_and_the_other_is_noted(script):
+    script(OWN, OTHER)
+    assert recorded() == ({"mul"}, 2, [note("PyTorch", "torch")])
+    script(OTHER, OWN)
+    assert recorded() == ({"exp"}, 2, [note("microtape", "microtape")])
+
+
+def test_the_engine_that_was_asked_for_is_recorded(script):
+    script(OWN, OTHER)
+    assert recorded("--engine", "torch")[:2] == ({"exp"}, 2)
+    script(OTHER, OWN)
+    assert recorded("--engine", "microtape")[:2] == ({"mul"}, 2)
+
+
+@pytest.mark.parametrize("command", [["trace"], ["draw", "-o", "graph.dot"], ["film", "-o", "run.html"], ["diagnose"]])
+def test_every_command_that_records_takes_an_engine(script, command, capfd):
+    script(OWN, OTHER)
+    assert main([*command, "both.py", "--engine", "torch"]) == Exit.OK
+    written = Path(command[-1]).read_text() if "-o" in command else capfd.readouterr().out
+    assert "both.py" in written or "exp" in written
+
+
+def test_another_engine_is_refused(script, capfd):
+    script(OWN, OTHER)
+    assert main(["record", "both.py", "--engine", "jax"]) == Exit.BAD_INPUT
+    error = capfd.readouterr().err
+    assert "argument --engine: invalid choice: 'jax' (choose from" in error
+    assert error.count("\n") == 1

@@ -1,0 +1,86 @@
+"""Several processes under torchrun's own command line, on gloo: each rank has its own recording, or none."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import microtape
+from microtape.recording.file.tape_file import load
+
+pytestmark = pytest.mark.slow
+
+TRAIN = """\
+import sys
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+torch.manual_seed(0)
+model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+torch.manual_seed(rank + 1)
+for step in range(4):
+    optimizer.zero_grad()
+    loss = model(torch.randn(16, 4)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+print("rank", rank, [one.double().sum().item().hex() for one in model.parameters()], flush=True)
+dist.destroy_process_group()
+sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 and rank == 1 else 0)
+"""
+
+
+@pytest.fixture
+def torchrun(tmp_path):
+    (tmp_path / "train.py").write_text(TRAIN)
+    root = str(Path(microtape.__file__).parent.parent)
+
+    def run(*command):
+        """The exit code of torchrun, and the lines that the ranks have printed."""
+        start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *command]
+        environment = {**os.environ, "PYTHONPATH": root, "OMP_NUM_THREADS": "1"}
+        process = subprocess.Popen(
+            start, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            out, error = process.communicate(timeout=240)
+        finally:
+            process.kill()
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)  # no process is left of its group
+        return process.returncode, sorted(line for line in out.splitlines() if line.startswith("rank")), error
+
+    run.files = lambda: sorted(one.name for one in tmp_path.glob("*.tape"))
+    run.load = lambda name: load(tmp_path / name)
+    return run
+
+
+def test_each_rank_writes_its_own_recording_and_trains_as_without_us(torchrun):
+    plain = torchrun("train.py")
+    assert plain[0] == 0
+    code, printed, error = torchrun("-m", "microtape", "record", "train.py", "--pass", "2")
+    assert (code, printed) == plain[:2]
+    assert torchrun.files() == ["train.rank0.tape", "train.rank1.tape"]
+    recordings = [torchrun.load(name) for name in torchrun.files()]
+    assert [[one.index for one in recording.passes] for recording in recordings] == [[1], [1]]
+    assert [recording.options["rank"] for recording in recordings] == [0, 1]
+    assert "train.rank0.tape is written; rank 0 goes on unrecorded" in error
+
+
+def test_only_the_chosen_rank_is_recorded_and_the_other_runs_plainly(torchrun):
+    code, printed, _ = torchrun("-m", "microtape", "record", "train.py", "--rank", "1", "-o", "one.tape")
+    assert code == 0
+    assert len(printed) == 2
+    assert torchrun.files() == ["one.rank1.tape"]
+
+
+def test_the_exit_code_of_a_rank_is_its_own(torchrun):
+    code, _, error = torchrun("-m", "microtape", "record", "train.py", "--rank", "0", "--", "5")
+    assert code != 0
+    assert "exitcode  : 5" in error

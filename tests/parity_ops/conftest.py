@@ -1,7 +1,5 @@
 import pytest
 
-from tests.parity.conftest import pytest_runtest_setup  # noqa: F401 - the same rule about a missing torch holds here
-
 
 @pytest.fixture(scope="session")
 def torch():

@@ -12,6 +12,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command: `microtape step` on the example's recording."""
     arguments.file, arguments.script_args = str(recording_of(arguments.name)), []
     arguments.passes, arguments.keep, arguments.until = None, None, None
-    arguments.beside, arguments.rtol, arguments.atol = None, None, None
+    arguments.beside, arguments.rtol, arguments.atol, arguments.engine = None, None, None, None
     arguments.watch, arguments.check, arguments.fresh, arguments.search = False, False, False, None
     return step.run(arguments)

@@ -13,6 +13,8 @@ from microtape.recording.writing.scope import Scope, open_scopes
 
 _Paths: TypeAlias = weakref.WeakKeyDictionary[torch.nn.Module, str]
 
+_Module: Any = torch.nn.Module
+
 
 class ModuleScopes:
     """A context in which the call of a module opens a scope with its name.
@@ -43,10 +45,10 @@ class ModuleScopes:
                 scopes._open.pop()
                 open_scopes.innermost = outer
 
-        torch.nn.Module.__call__ = called  # type: ignore[method-assign]
+        _Module.__call__ = called
 
     def __exit__(self, *error: object) -> None:
-        torch.nn.Module.__call__ = self._before  # type: ignore[method-assign]
+        _Module.__call__ = self._before
 
     def _name(self, module: torch.nn.Module) -> str:
         """`layers.3` inside of the encoder; the class of a module that is called from outside of all modules."""

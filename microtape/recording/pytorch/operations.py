@@ -91,7 +91,10 @@ class Operation:
         return tuple(found)
 
 
-class Operations(TorchFunctionMode):
+_Mode: Any = TorchFunctionMode
+
+
+class Operations(_Mode):  # type: ignore[misc]
     """The mode. A fault of ours is noted, and the program's call has its own result or error."""
 
     def __init__(self, tensors: Tensors, faults: Faults) -> None:

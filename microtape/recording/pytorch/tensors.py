@@ -156,6 +156,7 @@ def tells_history(tensor: torch.Tensor) -> bool:
 def version_of(tensor: torch.Tensor) -> int:
     """The tensor's version; 0 where it counts none."""
     try:
-        return tensor._version
+        version: int = tensor._version
+        return version
     except RuntimeError:  # an inference tensor
         return 0

@@ -45,7 +45,7 @@ class Budget:
     """How many bytes of copied elements may be kept.
 
     Args:
-        bytes: beyond them, an array with more than 1,024 elements is summarised.
+        bytes: beyond them, an array with more than 1,024 elements is summarised. Smaller ones are not counted.
     """
 
     def __init__(self, bytes: int = 512 << 20) -> None:
@@ -67,9 +67,9 @@ class Values:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
-        if _ORDINARY and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
-            return value
         try:
+            if _ORDINARY and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+                return value
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
                     return self._new(tensor)

@@ -20,13 +20,14 @@ class WatchedEngine(_Original):  # type: ignore[misc]
     `backward` inside of a scripted function.
     """
 
-    listener: Runner | None = None
+    listener: Runner
+    behind: Any  # torch's engine, or that of a recorder around this one
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:
         """Run a pass."""
-        if self.listener is None or _is_tracing(args):
+        if _is_tracing(args):
             return super().run_backward(*args, **kwargs)
-        return self.listener(super().run_backward, args, kwargs)
+        return self.listener(self.behind.run_backward, args, kwargs)
 
 
 def _is_tracing(args: tuple[Any, ...]) -> bool:
@@ -46,7 +47,7 @@ class Listening:
     def __enter__(self) -> None:
         self._before = Variable._execution_engine
         engine = WatchedEngine()
-        engine.listener = self._listener
+        engine.listener, engine.behind = self._listener, self._before
         Variable._execution_engine = engine
 
     def __exit__(self, *error: object) -> None:

@@ -17,10 +17,7 @@ _Function: Any = torch.autograd.Function
 class FunctionCalls:
     """A context in which each call of a Function is noted as one operation; what runs inside is not."""
 
-    def __init__(
-        self,
-        operations: Operations,
-    ) -> None:
+    def __init__(self, operations: Operations) -> None:
         self._operations = operations
         self._before: Any = None
 

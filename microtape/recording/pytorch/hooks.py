@@ -13,11 +13,16 @@ from microtape.recording.pytorch.node_text import hook_name
 from microtape.recording.pytorch.tensors import GraphNode
 
 
+class OwnHook:
+    """A hook of a recorder: not the program's."""
+
+
 class UserHooks:
     """Replaces hooks of the program by functions that call them, for the time of a pass."""
 
-    def __init__(self, value: Callable[[Any], Value | None]) -> None:
+    def __init__(self, value: Callable[[Any], Value | None], recorder: object) -> None:
         self._value = value
+        self.recorder = recorder
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
         self._changed: set[GraphNode] = set()
@@ -30,7 +35,7 @@ class UserHooks:
         names = self._watch_all(key, handle, "node post")
         if not probe:
             return names
-        handle = node.register_prehook(_nothing)
+        handle = node.register_prehook(_Nothing())
         try:
             return (*self._watch_all(key, handle, "node pre"), *names)
         finally:
@@ -42,8 +47,8 @@ class UserHooks:
             return ()
         names = []
         for number, hook in list(hooks.items()):
-            if number != handle.id:
-                names.append(hook_name(hook))
+            if not isinstance(hook, OwnHook):
+                names.append(_name(hook))
                 self._replace(hooks, number, hook, key, kind)
                 if kind == "node pre":
                     self._changed.add(key)
@@ -70,7 +75,7 @@ class UserHooks:
             self._changed.add(key)
 
     def _replace(self, hooks: Any, number: Any, hook: Any, key: GraphNode, kind: str) -> None:
-        if isinstance(hook, _Watched):
+        if isinstance(hook, _Watched) and hook.recorder is self.recorder:
             return  # by a pass that this one runs inside of
         self._replaced.append((hooks, number, hook))
         hooks[number] = _Watched(self, key, kind, hook)
@@ -86,7 +91,7 @@ class UserHooks:
 
     def note(self, key: GraphNode, kind: str, hook: Any, before: Value | None, after: Value | None) -> None:
         """Note a call."""
-        self._calls.setdefault(key, []).append(HookCall(kind, hook_name(hook), before, after))
+        self._calls.setdefault(key, []).append(HookCall(kind, _name(hook), before, after))
 
     def changes(self, key: GraphNode) -> bool:
         """Whether hooks may have changed what arrives at the node."""
@@ -99,7 +104,7 @@ class UserHooks:
     def restore(self) -> None:
         """Put the program's hooks back."""
         for hooks, number, hook in self._replaced:
-            if isinstance(hooks.get(number), _Watched):
+            if number in hooks:  # else the program has removed it
                 hooks[number] = hook
         self._replaced.clear()
 
@@ -108,16 +113,17 @@ class _Watched:
     """A hook of the program that tells what it was given and what it returned. No fault of ours leaves it."""
 
     def __init__(self, hooks: UserHooks, key: GraphNode, kind: str, hook: Any) -> None:
-        self._hooks, self._key, self._kind, self._hook = hooks, key, kind, hook
+        self._hooks, self._key, self._kind, self.hook = hooks, key, kind, hook
+        self.recorder = hooks.recorder
         if hasattr(hook, "__name__"):  # torch's errors name the hook
             self.__name__ = hook.__name__
 
     def __call__(self, *args: Any) -> Any:
         before = self._read(args)
-        result = self._hook(*args)
+        result = self.hook(*args)
         after = self._read(args) if result is None else self._read((result,), "tensor")
         with contextlib.suppress(Exception):
-            self._hooks.note(self._key, self._kind, self._hook, before, after)
+            self._hooks.note(self._key, self._kind, self.hook, before, after)
         return result
 
     def _read(self, args: Any, kind: str | None = None) -> Value | None:
@@ -126,5 +132,15 @@ class _Watched:
         return None
 
 
-def _nothing(*args: Any) -> None:
+def _name(hook: Any) -> str:
+    """The name of the program's hook, also if another recorder watches it."""
+    while isinstance(hook, _Watched):
+        hook = hook.hook
+    return hook_name(hook)
+
+
+class _Nothing(OwnHook):
     """A hook that changes nothing."""
+
+    def __call__(self, *args: Any) -> None:
+        pass

@@ -24,17 +24,24 @@ class ModuleScopes:
 
     def __init__(self, is_asleep: Callable[[], bool]) -> None:
         self._is_asleep = is_asleep
+        self._watching = [is_asleep]  # of all recorders, one around the other, that share these scopes
+        self._shared: ModuleScopes | None = None  # those of a recorder around this one
         self._paths: weakref.WeakKeyDictionary[torch.nn.Module, _Paths] = weakref.WeakKeyDictionary()
         self._thread = threading.get_ident()
         self._open: list[torch.nn.Module] = []
         self._before: Any = None
 
     def __enter__(self) -> None:
-        self._before = torch.nn.Module.__call__
-        call, scopes = self._before, self
+        self._before = call = _Module.__call__
+        known = getattr(call, "scopes", None)
+        if known is not None and known._thread == self._thread:
+            self._shared = known
+            known._watching.append(self._is_asleep)
+            return
+        scopes = self
 
         def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or scopes._is_asleep() or threading.get_ident() != scopes._thread:
+            if torch.compiler.is_compiling() or threading.get_ident() != scopes._thread or scopes._all_asleep():
                 return call(module, *args, **kwargs)
             outer = open_scopes.innermost
             open_scopes.innermost = Scope(scopes._name(module), outer)
@@ -45,10 +52,17 @@ class ModuleScopes:
                 scopes._open.pop()
                 open_scopes.innermost = outer
 
+        called.scopes = scopes  # type: ignore[attr-defined]
         _Module.__call__ = called
 
     def __exit__(self, *error: object) -> None:
-        _Module.__call__ = self._before
+        if self._shared is not None:
+            self._shared._watching.remove(self._is_asleep)
+        else:
+            _Module.__call__ = self._before
+
+    def _all_asleep(self) -> bool:
+        return all([is_asleep() for is_asleep in self._watching])
 
     def _name(self, module: torch.nn.Module) -> str:
         """`layers.3` inside of the encoder; the class of a module that is called from outside of all modules."""

@@ -6,7 +6,6 @@ the buffers, follow from that bit by bit: torch adds in the order in which the s
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.pytorch.buffers import Buffers
-from microtape.recording.pytorch.hooks import UserHooks
+from microtape.recording.pytorch.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
 from microtape.recording.pytorch.tensors import LEAF, GraphNode, tells_history
@@ -49,17 +48,21 @@ class Request(NamedTuple):
     nodes_were_read: bool  # whether the program has looked at nodes
 
 
-class _Running:
-    """What is needed of a node when it has run."""
+class _Running(OwnHook):
+    """Our hook on a node, and what is needed of the node when it has run."""
 
-    __slots__ = ("edges", "entry", "grad_before", "is_changed", "key", "leaf", "number")
+    __slots__ = ("edges", "entry", "grad_before", "is_changed", "key", "leaf", "number", "ran")
 
-    def __init__(self, key: GraphNode, number: int, entry: NodeEntry) -> None:
+    def __init__(self, ran: Callable[..., None], key: GraphNode, number: int, entry: NodeEntry) -> None:
+        self.ran = ran
         self.key, self.number, self.entry = key, number, entry
         self.edges: list[tuple[int, GraphNode, int, int]] = []  # (output, receiver, its number, which input)
         self.leaf: torch.Tensor | None = None
         self.grad_before: Value | None = None
         self.is_changed = False  # by hooks, before the node runs
+
+    def __call__(self, grad_inputs: Any, grad_outputs: Any) -> None:
+        self.ran(self, grad_inputs, grad_outputs)
 
 
 class OpenPass:
@@ -125,8 +128,12 @@ class OpenPass:
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
         self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
-        self._hooks = UserHooks(value)
-        self._listen(graph)
+        self._hooks = UserHooks(value, values)
+        try:
+            self._listen(graph)
+        except BaseException:
+            self.stop_listening()
+            raise
 
     def _leaf_number(self, key: GraphNode) -> int:
         number = self.tape.nodes[self.tape.ids[key]].variable
@@ -143,11 +150,11 @@ class OpenPass:
                 self._hooks.watch_tensors(key, self.leaves.get(key))
                 continue
             number = self.tape.ids[key]
-            running = _Running(key, number, self.tape.nodes[number])
+            running = _Running(self._ran, key, number, self.tape.nodes[number])
             for output, (to, input_nr) in enumerate(self.edges[key]):
                 if to is not None and to in self.left:
                     running.edges.append((output, to, self.tape.ids[to], input_nr))
-            handle = node.register_hook(functools.partial(self._ran, running))
+            handle = node.register_hook(running)
             self._handles.append(handle)
             leaf = self.leaves.get(key)
             if leaf is not None:
@@ -218,7 +225,7 @@ class OpenPass:
                                                 len(deliveries)))  # fmt: skip
         now = next_sequence_nr()
         if now != self.made_until:
-            self.tape.made.append((self.made_until, now, self.index, running.number))
+            self.tape.note_made(self.made_until, now, self.index, running.number)
             self.made_until = now
         grad_after = value(leaf.grad) if leaf is not None else None
         self.steps.append(

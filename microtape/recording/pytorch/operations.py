@@ -27,7 +27,6 @@ from microtape.recording.pytorch.tensors import (
     GraphNode,
     SeenTensor,
     Tensors,
-    graph_node,
     tells_history,
     version_of,
 )
@@ -169,7 +168,7 @@ class Operations(_Mode):  # type: ignore[misc]
         end = _next_number()
         arguments = () if len(tensors) == len(args) else [None if type(one) in PLAIN else one for one in args]
         operation = Operation(start, end, function, _site_in(frame), operands, behind, arguments)
-        node = graph_node(result.grad_fn)
+        node = self.tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
         seen = see(result)
@@ -277,7 +276,7 @@ class Operations(_Mode):  # type: ignore[misc]
         return self.tensors.read(tensor)
 
     def _computed(self, tensor: Any, operation: Operation) -> None:
-        node = graph_node(tensor.grad_fn)
+        node = self.tensors.node(tensor.grad_fn)
         if node.operation is None:
             node.operation = operation
         seen, version = self.tensors.read(tensor)

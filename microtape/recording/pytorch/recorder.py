@@ -111,6 +111,7 @@ class TorchRecorder:
             self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
         )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
+        self.tensors.begin_segment()
         self.segments.append(Segment(tape, [], None, updates, Calls()))
         self.tape, self.passes, _, self.updates, _ = self.segments[-1]
 

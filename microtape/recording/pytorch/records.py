@@ -123,7 +123,7 @@ def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry
         base=tape.number_of(seen.base) if seen.base is not None else None,
         retains_grad=bool(tensor is not None and not seen.is_leaf and tensor.requires_grad and tensor.retains_grad),
         hooks=hook_names(getattr(tensor, "_backward_hooks", None)) if tensor is not None else (),
-        values={version: value for version, value in seen.values.items() if value is not None},
+        values={version: value for version, value in entry.values.items() if value is not None},
         grad=_grad(tape, tensor),
     )
 

@@ -10,7 +10,7 @@ from torch._C._autograd import SavedTensor as _SavedTensor
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.pytorch.node_text import About
-from microtape.recording.pytorch.tensors import DTYPES, SeenTensor, Tensors, graph_node, version_of
+from microtape.recording.pytorch.tensors import DTYPES, SeenTensor, Tensors, version_of
 from microtape.recording.pytorch.values import shape_and_dtype
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
@@ -117,7 +117,7 @@ def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
     """What is known of a tensor that was unpacked: an output comes out as another object than the program's."""
     seen = tensors.find(tensor)
     if seen is None and tensor.grad_fn is not None:
-        node, output_nr = graph_node(tensor.grad_fn), tensor.output_nr
+        node, output_nr = tensors.node(tensor.grad_fn), tensor.output_nr
         known = node.outputs.get(output_nr) or node.inner.get(output_nr)
         version = version_of(tensor)
         if known is None:
@@ -140,7 +140,7 @@ def _overwritten(node: Any, attribute: str, tensors: Tensors) -> SeenTensor | No
         tensor = getattr(raw, "data", None)
         if isinstance(tensor, torch.Tensor):
             storage = tensor.untyped_storage()._cdata
-            known = graph_node(node).outputs.get(0)
+            known = tensors.node(node).outputs.get(0)
             for seen in tensors.alive():
                 alive = seen.tensor
                 if alive is not None and alive.untyped_storage()._cdata == storage and alive.shape == tensor.shape:

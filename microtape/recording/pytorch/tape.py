@@ -6,7 +6,9 @@ Everything about a node that is needed later is read when a pass begins: afterwa
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +18,7 @@ from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import About, about, about_dropped
 from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, graph_node, tells_history
+from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
@@ -54,11 +56,12 @@ class NodeEntry:
 class TensorEntry:
     """A tensor of the tape."""
 
-    __slots__ = ("names", "node", "number", "objects", "output_nr", "seen")
+    __slots__ = ("names", "node", "number", "objects", "output_nr", "seen", "values")
 
     def __init__(self, number: int, seen: SeenTensor) -> None:
         self.number, self.seen = number, seen
         self.objects = (seen,)
+        self.values = seen.values  # which has other ones in the next segment
         self.names: list[str] = []
         self.node: int | None = None
         self.output_nr = 0
@@ -85,7 +88,8 @@ class Tape:
         self.ids: dict[GraphNode, int] = {}
         self.freed: list[int] = []
         self.scopes: list[ScopeRecord] = []
-        self.made: list[tuple[int, int, int, int | None]] = []  # (first number, end, pass, node): made by backward
+        self._made: list[tuple[int, int, int, int]] = []  # (first number, end, pass, node): made by backward
+        self._made_until: list[int] = []
         self._scope_ids: dict[Scope, int] = {}
         self._numbers: dict[SeenTensor, TensorEntry] = {}
         self._described: dict[tuple[GraphNode, int], tuple[tuple[int, ...], str]] = {}  # shape and dtype of outputs
@@ -106,7 +110,7 @@ class Tape:
                 found = self._tensors.see(leaf).accumulated()
                 graph.leaves[found] = leaf
             else:
-                found = graph_node(node)
+                found = self._tensors.node(node)
             known[id(node)] = found
             nodes[found] = node
             waiting.append((node, found))
@@ -126,7 +130,7 @@ class Tape:
     def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
         """Read those of the tensors that nodes of this graph computed, before it is adopted."""
         for tensor in tensors:
-            if tensor.grad_fn is not None and (node := graph_node(tensor.grad_fn)) in graph.nodes:
+            if tensor.grad_fn is not None and (node := self._tensors.node(tensor.grad_fn)) in graph.nodes:
                 node.outputs[tensor.output_nr] = self._tensors.read(tensor)
 
     def adopt(self, graph: Graph) -> None:
@@ -212,9 +216,7 @@ class Tape:
             tensor.node, tensor.output_nr = number, output_nr
             if version > seen.latest:
                 seen.latest = version
-        for first, end, pass_, maker in self.made:
-            if first <= node.sequence_nr < end:
-                entry.pass_, entry.made_by = pass_, maker
+        entry.pass_, entry.made_by = self._maker_of(node.sequence_nr)
         if operation is not None and operation.scope is not None:
             entry.scope = self._scope(operation.scope)
 
@@ -241,6 +243,20 @@ class Tape:
                 with contextlib.suppress(Exception):
                     described = tuple(one.shape), str(one.dtype).removeprefix("torch.")
                     self._described[entry.node, output_nr] = described
+
+    def note_made(self, first: int, end: int, pass_: int, maker: int) -> None:
+        """Note that a step of a pass has made the nodes with these sequence numbers."""
+        self._made.append((first, end, pass_, maker))
+        self._made_until.append(end)
+
+    def _maker_of(self, sequence_nr: int) -> tuple[int | None, int | None]:
+        """The pass and the node that made a node; None for the program's own forward."""
+        position = bisect_right(self._made_until, sequence_nr)
+        if position < len(self._made):
+            first, _, pass_, maker = self._made[position]
+            if first <= sequence_nr:
+                return pass_, maker
+        return None, None
 
     def _number_leaf(self, node: GraphNode) -> None:
         if node in self.ids:
@@ -269,7 +285,7 @@ class Tape:
             if isinstance(one, GraphNode):
                 if one.sequence_nr == LEAF or one in self.ids:
                     continue
-                if (node := _living(one)) is not None:
+                if (node := self._living(one)) is not None:
                     alive.append(node)
                     continue
                 dropped[one] = None
@@ -285,6 +301,15 @@ class Tape:
                     seen.add(behind)
                     waiting.append(behind)
         return list(dropped), alive
+
+    def _living(self, node: GraphNode) -> Any:
+        """torch's own node, if the program has a tensor that it computed."""
+        for seen, _ in node.outputs.values():
+            tensor = seen.tensor
+            grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
+            if grad_fn is not None and self._tensors.node(grad_fn) is node:
+                return grad_fn
+        return None
 
     def _note_border(self, border: Operation, output: Version) -> None:
         outputs = self._borders.setdefault(border, [])
@@ -340,7 +365,7 @@ class Tape:
 
     def value_of(self, ref: TensorRef) -> Value | None:
         """The value of a tensor at a version."""
-        return self.tensors[ref.tensor].seen.values.get(ref.version)
+        return self.tensors[ref.tensor].values.get(ref.version)
 
     def value(self, tensor: torch.Tensor | None) -> Value | None:
         """The value of a gradient, as it is now."""
@@ -352,10 +377,6 @@ class Tape:
         """The tensor's number; None if it is not on the tape."""
         entry = self._numbers.get(seen)
         return entry.number if entry is not None else None
-
-    def knows(self, tensor: int) -> bool:
-        """Not needed: borders are noted only where they matter."""
-        return False
 
     @property
     def first_sequence_nr(self) -> int | None:
@@ -374,7 +395,7 @@ class Tape:
             if seen is None and is_leaf:
                 seen, _ = self._tensors.read(tensor)
             elif seen is None and tensor.grad_fn is not None:
-                known = graph_node(tensor.grad_fn).outputs.get(tensor.output_nr)
+                known = self._tensors.node(tensor.grad_fn).outputs.get(tensor.output_nr)
                 seen = known[0] if known is not None and known[0].tensor is None else None
             if seen is not None:
                 seen.requires_grad = tensor.requires_grad  # `requires_grad_` may have changed it
@@ -404,6 +425,8 @@ class Tape:
         return tuple(self._border_records())
 
     def _border_records(self) -> Iterator[BorderRecord]:
+        numbered = sorted([(one.node.sequence_nr, i + 1) for i, one in enumerate(self.nodes)])
+        lengths = [0, *accumulate([length for _, length in numbered], max)]
         for one, outputs in sorted(self._borders.items(), key=lambda item: item[0].start):
             if not outputs or one.kind is None:
                 continue
@@ -417,28 +440,13 @@ class Tape:
                 ),
                 outputs=tuple(map(self.ref, outputs)),
                 in_place=one.in_place,
-                tape=self._length_at(one.end),
+                tape=lengths[bisect_left(numbered, (one.end, 0))],  # how long it was at that number
             )
-
-    def _length_at(self, sequence_nr: int) -> int:
-        """How many nodes the tape had when this number was about to be given out."""
-        before = [i for i, one in enumerate(self.nodes) if one.node.sequence_nr < sequence_nr]
-        return before[-1] + 1 if before else 0
 
     @property
     def leaves(self) -> list[SeenTensor]:
         """The leaves that have an AccumulateGrad on the tape."""
         return [self.tensors[one.variable].seen for one in self.nodes if one.variable is not None]
-
-
-def _living(node: GraphNode) -> Any:
-    """torch's own node, if the program has a tensor that it computed."""
-    for seen, _ in node.outputs.values():
-        tensor = seen.tensor
-        grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
-        if grad_fn is not None and graph_node(grad_fn) is node:
-            return grad_fn
-    return None
 
 
 def _sequence_nr(node: GraphNode) -> int:

@@ -11,6 +11,7 @@ Note [What the recorder of PyTorch holds]
 from __future__ import annotations
 
 import weakref
+from itertools import count
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ LEAF = 2**64 - 1
 """The sequence number of every AccumulateGrad."""
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
 """The names of torch's dtypes."""
-_KEY = "microtape"
+_NUMBERS = count()
 _UNREAD: Any = (None, None, None, None, 0, 0, 0, (), ())  # what is known of elements that cannot be read
 
 
@@ -43,7 +44,7 @@ class SeenTensor:
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
         self.shape, self.dtype = shape, dtype
-        self.values: dict[int, Value | None] = {}  # version -> value; None: nothing to read, or too much
+        self.values: dict[int, Value | None] = {}  # version -> value, of this segment; None: nothing to read
 
     @property
     def tensor(self) -> torch.Tensor | None:
@@ -70,29 +71,29 @@ class GraphNode:
         self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
 
 
-def graph_node(node: Any) -> GraphNode:
-    """What stands for a node of torch's graph: one object for as long as the node lives."""
-    try:
-        metadata = node.metadata
-    except RuntimeError:  # before torch 2.9, that of a Function whose context is gone
-        return GraphNode(type(node).__name__, node._sequence_nr())
-    known: GraphNode | None = metadata.get(_KEY)
-    if known is None:
-        known = metadata[_KEY] = GraphNode(type(node).__name__, node._sequence_nr())
-    return known
-
-
 class _Reference(weakref.ref[torch.Tensor]):
     __slots__ = ("key",)
     key: int
 
 
 class Tensors:
-    """Finds the `SeenTensor` of a tensor, and reads values into it."""
+    """Finds what stands for a tensor or a node, and reads values into it."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
         self._known: dict[int, SeenTensor] = {}
+        self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
+
+    def node(self, node: Any) -> GraphNode:
+        """What stands for a node of torch's graph: one object for as long as the node lives."""
+        try:
+            metadata = node.metadata
+        except RuntimeError:  # before torch 2.9, that of a Function whose context is gone
+            return GraphNode(type(node).__name__, node._sequence_nr())
+        known: GraphNode | None = metadata.get(self._key)
+        if known is None:
+            known = metadata[self._key] = GraphNode(type(node).__name__, node._sequence_nr())
+        return known
 
     def find(self, tensor: torch.Tensor) -> SeenTensor | None:
         """What is known of a tensor; None if it was not seen."""
@@ -139,6 +140,13 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object is reference:
             del self._known[key]
+
+    def begin_segment(self) -> None:
+        """Keep only the newest value of each tensor: the tape of the segment that ends has the others."""
+        for seen in self._known.values():
+            newest = seen.values.get(seen.latest)
+            seen.values = {seen.latest: newest} if newest is not None else {}
+        self.values.renew()
 
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""

@@ -49,7 +49,7 @@ class Budget:
     """
 
     def __init__(self, bytes: int = 512 << 20) -> None:
-        self.left = bytes
+        self.bytes = self.left = bytes
 
 
 class Values:
@@ -112,6 +112,10 @@ class Values:
                         self._large[_memory_of(tensor)] = value, (tensor.shape, tensor.stride())
             except Exception:
                 return
+
+    def renew(self) -> None:
+        """Begin a segment, for whose copies there is the whole budget again."""
+        self._budget.left = self._budget.bytes
 
     def clear(self) -> None:
         """Forget the values: the next step's tensors may be at the same addresses."""

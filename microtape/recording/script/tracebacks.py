@@ -6,6 +6,9 @@ import types
 
 from microtape.basics.call_site import LIBRARY_FILES
 
+_HANDS_OVER = "handle_torch_function"
+"""The function of torch that hands a call over to a mode, such as the recorder's."""
+
 
 def without_our_frames(error: BaseException) -> None:
     """Remove our frames from the tracebacks of an exception and its causes."""
@@ -21,10 +24,12 @@ def without_our_frames(error: BaseException) -> None:
 
 
 def _users_part(trace: types.TracebackType | None) -> types.TracebackType | None:
-    entries = []
+    entries: list[types.TracebackType] = []
     while trace is not None:
         if trace.tb_frame.f_code.co_filename not in LIBRARY_FILES:
             entries.append(trace)
+        elif entries and entries[-1].tb_frame.f_code.co_name == _HANDS_OVER:
+            del entries[-2:]  # torch's function calls itself again behind our mode
         trace = trace.tb_next
     kept: types.TracebackType | None = None
     for entry in reversed(entries):

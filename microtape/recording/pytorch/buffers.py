@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from microtape.recording.model.model import Value
-from microtape.recording.pytorch.tensors import GraphNode
+from microtape.recording.pytorch.notes import GraphNode
 
 Buffer = tuple[GraphNode, int]
 Position = tuple[int, int]  # a step, and one of its deliveries

@@ -10,7 +10,7 @@ import torch
 
 from microtape.recording.model.model import HookCall, Value
 from microtape.recording.pytorch.node_text import hook_name
-from microtape.recording.pytorch.tensors import GraphNode
+from microtape.recording.pytorch.notes import GraphNode
 
 
 class OwnHook:

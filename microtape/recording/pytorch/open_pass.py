@@ -7,7 +7,7 @@ the buffers, follow from that bit by bit: torch adds in the order in which the s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,26 +26,16 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
-from microtape.recording.pytorch.tape import Graph, NodeEntry, Tape
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, tells_history
+from microtape.recording.pytorch.request import Request, edge_of
+from microtape.recording.pytorch.tape import Tape
+from microtape.recording.pytorch.tape_entries import Graph, NodeEntry
 from microtape.recording.pytorch.values import Values
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
 _FOUND_BY_ANOMALY_MODE = "returned nan values in its"
-
-
-class Request(NamedTuple):
-    """The arguments of torch's engine."""
-
-    outputs: Sequence[Any]  # tensors or GradientEdges
-    seeds: Sequence[Any]
-    keep_graph: bool
-    create_graph: bool
-    inputs: Sequence[Any]
-    accumulate: bool
-    nodes_were_read: bool  # whether the program has looked at nodes
 
 
 class _Running(OwnHook):
@@ -340,40 +330,6 @@ class OpenPass:
             steps=tuple(self.steps),
             error=error or self.cut,
         )
-
-
-def edge_of(output: Any) -> tuple[Any, int]:
-    """The node that computed an output, or accumulates its gradient, and which of the node's outputs it is."""
-    if not isinstance(output, torch.Tensor):
-        return output.node, output.output_nr
-    if output.grad_fn is not None:
-        return output.grad_fn, output.output_nr
-    with torch.inference_mode(False), torch.enable_grad():
-        return torch.autograd.graph.get_gradient_edge(output).node, 0
-
-
-def has_graph(output: Any) -> bool:
-    """Whether a pass can begin at an output."""
-    if not isinstance(output, torch.Tensor):
-        return True
-    if not tells_history(output):
-        return False
-    if output.grad_fn is not None:
-        return True
-    if not output.requires_grad or output.is_inference() or _is_wrapped(output):
-        return False
-    try:
-        return edge_of(output)[0] is not None
-    except AssertionError:  # torch finds no AccumulateGrad, as for a view of an inference tensor
-        return False
-
-
-def is_transformed(output: Any) -> bool:
-    """Whether an output belongs to a function transform of torch's."""
-    return isinstance(output, torch.Tensor) and _is_wrapped(output)
-
-
-_is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor
 
 
 def _needed(graph: Graph, inputs: Sequence[tuple[GraphNode | None, int]]) -> set[GraphNode]:

@@ -6,90 +6,31 @@ sequence numbers torch gave out during it, so a call is noted with a range of nu
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
-from microtape.basics.call_site import LIBRARY_FILES, CallSite
-from microtape.recording.model.model import BorderKind
-from microtape.recording.pytorch.constants import constants_of
-from microtape.recording.pytorch.tensors import (
-    PLAIN,
-    GraphNode,
-    SeenTensor,
-    Tensors,
-    tells_history,
-    version_of,
-)
+from microtape.basics.call_site import CallSite
+from microtape.recording.pytorch.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
+from microtape.recording.pytorch.call_sites import site_in
+from microtape.recording.pytorch.function_kinds import CALL, READS_NODE, TAKES, WRITES, kind_of, word_of
+from microtape.recording.pytorch.notes import Operation, Version, origin_of
+from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
-from microtape.recording.writing.scope import open_scopes
 
-_TORCH = next(iter(torch.__path__)) + "/"
 _PRUNE = 8192
-_Tensor, _Parameter = PLAIN
+_Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
-
-
-Version: TypeAlias = "tuple[SeenTensor, int]"
-"""A tensor at a version."""
-Origin: TypeAlias = "GraphNode | Operation | None"
-"""What a tensor came out of: a node, or a border."""
-
-
-class Operation:
-    """A call of torch that computed something with a history, or something whose history ends there."""
-
-    kind: BorderKind | None = None  # of a border
-    in_place = False
-    outputs = 1  # how many tensors came out
-    word_: str | None = None
-
-    def __init__(
-        self,
-        start: int,
-        end: int,
-        function: Any,
-        site: tuple[CodeType, int] | None,
-        operands: Sequence[Version],
-        behind: Sequence[Origin],
-        arguments: Any,
-    ) -> None:
-        self.start, self.end = start, end  # the sequence numbers that were given out during the call
-        self.function, self._site = function, site
-        self.operands = operands
-        self.behind = behind  # what each operand came out of; held, so that the way back can be told
-        self.scope = open_scopes.innermost
-        self._arguments = arguments  # those that are no tensors, or their texts
-
-    @property
-    def word(self) -> str:
-        """The name of the function, in short."""
-        return self.word_ or word_of(self.function)
-
-    @property
-    def site(self) -> CallSite | None:
-        """The call outside of torch."""
-        return CallSite(*self._site) if self._site is not None else None
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        """The texts of the arguments that are no tensors."""
-        found = self._arguments
-        if type(found) is list:
-            found = self._arguments = constants_of(self.function, found, {})
-        return tuple(found)
-
-
+_KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
 _Mode: Any = TorchFunctionMode
 
 
@@ -115,12 +56,12 @@ class Operations(_Mode):  # type: ignore[misc]
             return function(*args, **(kwargs or {}))
         kind = _KINDS.get(function)
         if kind is None:
-            kind = _KINDS[function] = _kind_of(function)
-        if kind <= _READS_NODE or self.quiet:
-            if kind == _READS_NODE:
+            kind = _KINDS[function] = kind_of(function)
+        if kind <= READS_NODE or self.quiet:
+            if kind == READS_NODE:
                 self.nodes_were_read = True
             return function(*args, **kwargs) if kwargs else function(*args)
-        if kind == _CALL and not kwargs and (tensors := _plain_tensors(args)) is not None:
+        if kind == CALL and not kwargs and (tensors := plain_tensors(args)) is not None:
             start = _next_number()
             versions = [one._version for one in tensors]
             result = function(*args)
@@ -164,10 +105,10 @@ class Operations(_Mode):  # type: ignore[misc]
                 seen.values[version] = values.of(tensor)
             seen.latest = version
             operands.append((seen, version))
-            behind.append(_origin(seen))
+            behind.append(origin_of(seen))
         end = _next_number()
         arguments = () if len(tensors) == len(args) else [None if type(one) in PLAIN else one for one in args]
-        operation = Operation(start, end, function, _site_in(frame), operands, behind, arguments)
+        operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
         node = self.tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
@@ -194,11 +135,11 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def _before(self, kind: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments and their versions. What is about to be overwritten is copied first."""
-        found = list(_tensors(args, kwargs))
-        if kind == _WRITES or "out" in kwargs or kwargs.get("inplace"):
+        found = list(tensors_in(args, kwargs))
+        if kind == WRITES or "out" in kwargs or kwargs.get("inplace"):
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
-                for one in found[:1] if out is None else _tensors((out,), {}):
+                for one in found[:1] if out is None else tensors_in((out,), {}):
                     if self.tensors.find(one) is not None:  # else it may be memory that nothing has written to yet
                         self.tensors.read(one)
         return [(one, version_of(one)) for one in found]
@@ -218,7 +159,7 @@ class Operations(_Mode):  # type: ignore[misc]
             return
         end = _next_number()
         wrote = [one for one, version in before if version_of(one) != version]
-        if kind == _TAKES:
+        if kind == TAKES:
             self._took(function, before, result, frame)
         elif end != start or wrote or any(one.requires_grad or self._is_behind(one) for one, _ in before):
             with DisableTorchFunctionSubclass():
@@ -242,7 +183,7 @@ class Operations(_Mode):  # type: ignore[misc]
         result: Any,
         frame: FrameType,
     ) -> None:
-        results = [*_tensors((result,), {})] if result is not None else []
+        results = [*tensors_in((result,), {})] if result is not None else []
         results += [one for one in wrote if not any(one is other for other in results)]
         recorded = [one for one in results if one.requires_grad and tells_history(one) and one.grad_fn is not None]
         recorded = recorded if end != start else []
@@ -250,9 +191,9 @@ class Operations(_Mode):  # type: ignore[misc]
         if not recorded and not results:
             return
         operands = [self._operand(one, version, wrote) for one, version in before]
-        behind = [_origin(seen) for seen, _ in operands]
+        behind = [origin_of(seen) for seen, _ in operands]
         constants = constants_of(function, args, kwargs)
-        operation = Operation(start, end, function, _site_in(frame), operands, behind, constants)
+        operation = Operation(start, end, function, site_in(frame), operands, behind, constants)
         operation.in_place = bool(wrote) and any(one is results[0] for one in wrote)
         operation.outputs = len(results)
         for one in wrote:
@@ -312,19 +253,19 @@ class Operations(_Mode):  # type: ignore[misc]
                     source = self.tensors.read(tensor)
                 if len(self.taken) > _PRUNE:
                     self.taken.clear()
-                for one in _numbers(result):
-                    self.taken[id(one)] = one, source, word_of(function), _site_in(frame)
+                for one in numbers_in(result):
+                    self.taken[id(one)] = one, source, word_of(function), site_in(frame)
 
     def _entered(self, function: Any, args: Sequence[Any], result: Any, frame: FrameType) -> None:
         """A tensor was made of numbers, some of which may have been taken out of others."""
-        known = [self.taken.get(id(one)) for one in _numbers(list(args))]
+        known = [self.taken.get(id(one)) for one in numbers_in(list(args))]
         found = [one for one in known if one is not None]
         if not found or not isinstance(result, torch.Tensor):
             return
         _, _, word, site = found[0]
         number = _next_number()
         operands = list(dict.fromkeys([one[1] for one in found]))
-        behind = [_origin(seen) for seen, _ in operands]
+        behind = [origin_of(seen) for seen, _ in operands]
         operation = Operation(number, number, function, site, operands, behind, ())
         operation.word_ = word if len(found) == 1 else "tensor"
         operation.kind = "copied" if any(seen.requires_grad for seen, _ in operands) else "constant"
@@ -346,7 +287,7 @@ class Operations(_Mode):  # type: ignore[misc]
     def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments of a Function and their versions; None if they cannot be told."""
         try:
-            return self._before(_WRITES, args, kwargs)
+            return self._before(WRITES, args, kwargs)
         except Exception as error:
             self._fault(error)
             return None
@@ -356,142 +297,9 @@ class Operations(_Mode):  # type: ignore[misc]
     ) -> None:
         """Note the call of a Function that has just returned."""
         try:
-            self._after(function, _CALL, args, kwargs, before, start, result, frame)
+            self._after(function, CALL, args, kwargs, before, start, result, frame)
         except Exception as error:
             self._fault(error)
-
-
-# Call sites
-
-
-def is_library(file: str) -> bool:
-    """Whether a file belongs to torch or to microtape."""
-    return file.startswith((_TORCH, "<frozen")) or file in LIBRARY_FILES
-
-
-def site_of(frame: FrameType | None) -> CallSite | None:
-    """The innermost call outside of torch, from this frame outwards."""
-    found = _site_in(frame)
-    return CallSite(*found) if found is not None else None
-
-
-_IS_LIBRARY: dict[str, bool] = {}
-
-
-def _site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
-    while frame is not None:
-        code = frame.f_code
-        file = code.co_filename
-        known = _IS_LIBRARY.get(file)
-        if known is None:
-            known = _IS_LIBRARY[file] = is_library(file)
-        if not known:
-            return code, frame.f_lasti
-        frame = frame.f_back
-    return None
-
-
-# Kinds of functions
-
-_ATTRIBUTE, _READS_NODE, _CALL, _WRITES, _TAKES = range(5)
-_TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
-_COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
-_QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
-          "stride", "numel", "requires_grad_", "is_floating_point", "is_complex", "data_ptr", "element_size",
-          "register_post_accumulate_grad_hook", "is_contiguous", "untyped_storage", "storage", "__reduce_ex__",
-          "__deepcopy__", "is_same_size", "get_device", "nelement", "ndimension", "storage_offset"}  # fmt: skip
-
-
-_KINDS: dict[Any, int] = {}
-
-
-def _kind_of(function: Any) -> int:
-    name = getattr(function, "__name__", "")
-    owner = getattr(function, "__self__", None)
-    if name in ("__get__", "__set__", "__delete__"):
-        attribute = getattr(owner, "__name__", "")
-        if name == "__get__" and attribute == "grad_fn":
-            return _READS_NODE
-        if name == "__get__":
-            return _CALL if attribute in _COMPUTED_ATTRIBUTES else _ATTRIBUTE
-        return _ATTRIBUTE
-    if name in _QUIET:
-        return _ATTRIBUTE
-    if name in _TAKING:
-        return _TAKES
-    if name == "__setitem__" or (name.endswith("_") and not name.endswith("__")):
-        return _WRITES
-    if name.startswith("__i") and name.endswith("__") and name[2:-2] in _IN_PLACE:
-        return _WRITES
-    return _CALL
-
-
-_IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
-             "ilshift", "irshift", "idiv"}  # fmt: skip
-
-
-@functools.cache
-def word_of(function: Any) -> str:
-    """A short word for a function of torch: `mul`, `cross_entropy`, `data`."""
-    name = getattr(function, "__name__", "") or type(function).__name__
-    if name == "__get__":
-        return str(getattr(function.__self__, "__name__", name))
-    if name.startswith("__") and name.endswith("__"):
-        return name[2:-2].removeprefix("r") if name[2:-2] in _REFLECTED else name[2:-2]
-    return name
-
-
-_REFLECTED = {"radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rdiv"}
-
-
-_SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}
-
-
-def _plain_tensors(args: Sequence[Any]) -> list[Any] | None:
-    """The tensors among arguments that are plain tensors, numbers and the like; None if there are others."""
-    found = []
-    for one in args:
-        kind = type(one)
-        if kind is _Tensor or kind is _Parameter:
-            if one.is_inference():
-                return None
-            found.append(one)
-        elif kind not in _SIMPLE:
-            return None
-    return found
-
-
-def _tensors(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """The tensors among the arguments, also those in lists, tuples and dicts."""
-    for one in args:
-        kind = type(one)
-        if kind in PLAIN or isinstance(one, torch.Tensor):
-            yield one
-        elif kind is tuple or kind is list or isinstance(one, tuple | list):
-            yield from _tensors(one, {})
-        elif kind is dict:
-            yield from _tensors(tuple(one.values()), {})
-    if kwargs:
-        yield from _tensors(tuple(kwargs.values()), {})
-
-
-def _numbers(value: Any) -> Iterator[Any]:
-    """The numbers and arrays in a value. Ints are left out: Python shares them, and they have no derivative."""
-    if isinstance(value, list | tuple):
-        for one in value:
-            yield from _numbers(one)
-    elif isinstance(value, float | complex) or type(value).__module__ == "numpy":
-        yield value
-
-
-def _origin(seen: SeenTensor) -> GraphNode | Operation | None:
-    """What has to be held so that the way back from a tensor can be told: its node or its border."""
-    if seen.border is not None:
-        border: Operation = seen.border
-        return border
-    if seen.node is not None:
-        return seen.node()
-    return seen.accumulated() if seen.is_leaf and seen.requires_grad else None
 
 
 def _storage(tensor: Any) -> int:

@@ -26,17 +26,20 @@ from microtape.recording.model.model import (
     Recording,
     TensorRecord,
 )
+from microtape.recording.pytorch.call_sites import is_library, site_of, user_frame
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.open_pass import OpenPass, Request, edge_of, has_graph, is_transformed
-from microtape.recording.pytorch.operations import Operations, is_library, site_of
+from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.open_pass import OpenPass
+from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.records import tape_records
+from microtape.recording.pytorch.request import edge_of, has_graph, is_transformed, request_of
 from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.pytorch.tensors import GraphNode, Tensors
+from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.pytorch.values import Budget, Values
 from microtape.recording.writing.calls import Calls
@@ -216,7 +219,7 @@ class TorchRecorder:
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
-            request = _request(args, kwargs, self.operations.nodes_were_read)
+            request = request_of(args, kwargs, self.operations.nodes_were_read)
             if not all(map(has_graph, (*request.outputs, *request.inputs))):
                 if any(map(is_transformed, request.outputs)):
                     self.left_out = True
@@ -238,7 +241,7 @@ class TorchRecorder:
                 if not self.open:
                     self.updates.pass_began(self.tape.leaves, index)
                     self.operations.written.clear()
-                    self.tape.find_names(_user_frame(frame))
+                    self.tape.find_names(user_frame(frame))
                 return opened
         except Exception as error:
             if was_raised_by_a_signal(error):
@@ -358,26 +361,9 @@ def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
     return found
 
 
-def _request(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: bool) -> Request:
-    """The arguments of `run_backward`, which torch passes partly by position."""
-    names = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    return Request(
-        tuple(given["tensors"]), tuple(given["grad_tensors"]), bool(given["keep_graph"]),
-        bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
-        nodes_were_read,
-    )  # fmt: skip
-
-
 def _version(text: str) -> tuple[int, ...]:
     """`(2, 13)` for `2.13.0+cpu`."""
     return tuple([int(part) for part in text.split("+")[0].split(".")[:2] if part.isdigit()])
-
-
-def _user_frame(frame: FrameType | None) -> FrameType | None:
-    while frame is not None and is_library(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame
 
 
 def _with_made(segment: Segment) -> list[Pass]:

@@ -13,9 +13,10 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.pytorch.node_text import hook_names
-from microtape.recording.pytorch.operations import Operation
-from microtape.recording.pytorch.tape import NodeEntry, Tape, TensorEntry
-from microtape.recording.pytorch.tensors import GraphNode, tells_history
+from microtape.recording.pytorch.notes import GraphNode, Operation
+from microtape.recording.pytorch.tape import Tape
+from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
+from microtape.recording.pytorch.tensors import tells_history
 from microtape.recording.writing.variable_names import assignment_target
 
 

@@ -7,72 +7,23 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.node_text import About, about, about_dropped
-from microtape.recording.pytorch.operations import Operation, Operations, Origin, Version
-from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
-from microtape.recording.pytorch.tensors import LEAF, GraphNode, SeenTensor, Tensors, tells_history
+from microtape.recording.pytorch.node_text import about, about_dropped
+from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
+from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
+from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry, TensorEntry, walk
+from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
-
-NodeEdge = tuple[GraphNode | None, int]
-
-
-class NodeEntry:
-    """A node of the tape, as plain data."""
-
-    __slots__ = (
-        "about", "edges", "hooks", "is_dropped", "made_by", "node", "operation", "output_count", "pass_", "saved",
-        "scope", "variable",
-    )  # fmt: skip
-
-    def __init__(self, node: GraphNode, described: About) -> None:
-        self.node, self.about = node, described
-        self.edges: Sequence[NodeEdge] = ()
-        self.saved: Sequence[Saved] = ()
-        self.hooks: tuple[str, ...] = ()
-        self.operation: Operation | None = node.operation
-        self.is_dropped = False  # whether the program had dropped it: its edges are those of its operation
-        self.output_count = 0
-        self.variable: int | None = None
-        self.pass_: int | None = None
-        self.made_by: int | None = None
-        self.scope: int | None = None
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether its operation has made no other node."""
-        return self.operation is not None and self.operation.end == self.operation.start + 1
-
-
-class TensorEntry:
-    """A tensor of the tape."""
-
-    __slots__ = ("names", "node", "number", "objects", "output_nr", "seen", "values")
-
-    def __init__(self, number: int, seen: SeenTensor) -> None:
-        self.number, self.seen = number, seen
-        self.objects = (seen,)
-        self.values = seen.values  # which has other ones in the next segment
-        self.names: list[str] = []
-        self.node: int | None = None
-        self.output_nr = 0
-
-
-class Graph(NamedTuple):
-    """The nodes behind the roots of a pass. It holds torch's nodes, so it must not outlive the pass."""
-
-    nodes: dict[GraphNode, Any]
-    edges: dict[GraphNode, tuple[NodeEdge, ...]]
-    leaves: dict[GraphNode, torch.Tensor]
 
 
 class Tape:
@@ -99,33 +50,7 @@ class Tape:
 
     def walk(self, roots: Iterable[Any]) -> Graph:
         """The graph behind these nodes of torch's."""
-        graph = Graph({}, {}, {})
-        nodes, all_edges = graph.nodes, graph.edges
-        known: dict[int, GraphNode] = {}  # by the id of the node, which the graph holds
-        waiting: list[tuple[Any, GraphNode]] = []
-
-        def meet(node: Any) -> GraphNode:
-            if type(node).__name__ == "AccumulateGrad":
-                leaf = node.variable
-                found = self._tensors.see(leaf).accumulated()
-                graph.leaves[found] = leaf
-            else:
-                found = self._tensors.node(node)
-            known[id(node)] = found
-            nodes[found] = node
-            waiting.append((node, found))
-            return found
-
-        for root in roots:
-            if id(root) not in known:
-                meet(root)
-        while waiting:
-            node, key = waiting.pop()
-            edges: list[NodeEdge] = []
-            for to, input_nr in node.next_functions:
-                edges.append((None, 0) if to is None else (known.get(id(to)) or meet(to), input_nr))
-            all_edges[key] = tuple(edges)
-        return graph
+        return walk(roots, self._tensors)
 
     def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
         """Read those of the tensors that nodes of this graph computed, before it is adopted."""

@@ -1,12 +1,4 @@
-"""The tensors that the recorder has seen. It does not hold them: a program must need no more memory than without it.
-
-Note [What the recorder of PyTorch holds]
-  A `SeenTensor` stands for a tensor and keeps copies of small values of it, and a `GraphNode` stands for a node of the
-  graph. The tensor's `SeenTensor` is found by a weak reference; a `GraphNode` lies in the `metadata` of its node, and
-  dies with it. So the notes about a graph that the program drops are dropped too. What points backward is strong (a
-  node's note to its operands and to the nodes that computed them), what points forward is weak, so that nothing of it
-  waits for the garbage collector. A tape holds notes, never tensors or nodes.
-"""
+"""Finds what is noted of a tensor or a node, and copies values."""
 
 from __future__ import annotations
 
@@ -17,58 +9,14 @@ from typing import Any
 import torch
 
 from microtape.recording.model.model import Summary, Value
+from microtape.recording.pytorch.arguments import PLAIN
+from microtape.recording.pytorch.notes import GraphNode, SeenTensor
 from microtape.recording.pytorch.values import Values, shape_and_dtype
 
-PLAIN = (torch.Tensor, torch.nn.Parameter)
-"""The types of tensors that run no code of the user's when an attribute is read."""
-LEAF = 2**64 - 1
-"""The sequence number of every AccumulateGrad."""
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
 """The names of torch's dtypes."""
 _NUMBERS = count()
 _UNREAD: Any = (None, None, None, None, 0, 0, 0, (), ())  # what is known of elements that cannot be read
-
-
-class SeenTensor:
-    """A tensor, as far as it is known; an output that the program did not keep has no object."""
-
-    object: weakref.ref[torch.Tensor] | None = None  # defaults of the class: most are made for every operation
-    requires_grad = False
-    is_leaf = False
-    latest = 0  # the version when it was last seen
-    base: SeenTensor | None = None
-    node: weakref.ref[GraphNode] | None = None  # the node that computed it
-    output_nr = 0
-    border: Any = None  # where its history ended, if it came out of a border
-    accumulate: GraphNode | None = None  # of a leaf
-
-    def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
-        self.shape, self.dtype = shape, dtype
-        self.values: dict[int, Value | None] = {}  # version -> value, of this segment; None: nothing to read
-
-    @property
-    def tensor(self) -> torch.Tensor | None:
-        """The tensor itself, as long as the program keeps it."""
-        return self.object() if self.object is not None else None
-
-    def accumulated(self) -> GraphNode:
-        """What stands for the AccumulateGrad of a leaf."""
-        if self.accumulate is None:
-            self.accumulate = GraphNode("AccumulateGrad", LEAF)
-            self.accumulate.outputs[0] = (self, self.latest)
-        return self.accumulate
-
-
-class GraphNode:
-    """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
-
-    operation: Any = None
-
-    def __init__(self, name: str, sequence_nr: int) -> None:
-        self.name = name
-        self.sequence_nr = sequence_nr
-        self.outputs: dict[int, tuple[SeenTensor, int]] = {}  # output -> (tensor, version): what the program was given
-        self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
 
 
 class _Reference(weakref.ref[torch.Tensor]):

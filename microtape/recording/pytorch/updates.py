@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import UpdateRecord
-from microtape.recording.pytorch.tensors import SeenTensor
+from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.values import sample_of
 from microtape.recording.writing.sources import Sources
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 
@@ -95,9 +98,27 @@ def test_nodes_made_by_backward_know_who_made_them(torch, recorder):
         second.sum().backward()
     recording = r.recording
     made = [node for node in recording.nodes if node.made_by is not None]
-    assert {(one.pass_, recording.nodes[one.made_by].name) for one in made} == {(0, "PowBackward0"), (1, "PowBackward0")}
+    assert {(one.pass_, recording.nodes[one.made_by].name) for one in made} == {
+        (0, "PowBackward0"),
+        (1, "PowBackward0"),
+    }
     for one in recording.passes:
         for step in one.steps:
             for node in step.made:
                 assert (recording.nodes[node].pass_, recording.nodes[node].made_by) == (one.index, step.node)
     assert sum(len(step.made) for one in recording.passes for step in one.steps) == len(made)
+
+
+@pytest.mark.parametrize(
+    "last", ["b.sum().backward()", "torch.nn.functional.cross_entropy(b[None], torch.tensor([9]))", "missing"]
+)
+def test_a_failed_script_prints_the_traceback_that_it_prints_by_itself(tmp_path, last):
+    (tmp_path / "failing.py").write_text(
+        f"import torch\na = torch.ones(2, requires_grad=True)\nb = a.exp()\nb += 1\n{last}\n", encoding="utf-8"
+    )
+    plain, recorded = (
+        subprocess.run([sys.executable, *command, "failing.py"], cwd=tmp_path, capture_output=True, text=True).stderr
+        for command in ((), ("-m", "microtape", "record"))
+    )
+    assert plain.startswith("Traceback")
+    assert recorded.startswith(plain)

@@ -1,15 +1,56 @@
-"""The constant arguments of a call of torch, as short texts: `2.0`, `dim=1`."""
+"""The arguments of a call of torch: its tensors, and its constants as short texts, `2.0` or `dim=1`."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from microtape.recording.writing.constant_arguments import constant_text, shortened
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""The types of tensors that run no code of the user's when an attribute is read."""
+_SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}
+
+
+def plain_tensors(args: Sequence[Any]) -> list[Any] | None:
+    """The tensors among arguments that are plain tensors, numbers and the like; None if there are others."""
+    found = []
+    for one in args:
+        kind = type(one)
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            if one.is_inference():
+                return None
+            found.append(one)
+        elif kind not in _SIMPLE:
+            return None
+    return found
+
+
+def tensors_in(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """The tensors among the arguments, also those in lists, tuples and dicts."""
+    for one in args:
+        kind = type(one)
+        if kind in PLAIN or isinstance(one, torch.Tensor):
+            yield one
+        elif kind is tuple or kind is list or isinstance(one, tuple | list):
+            yield from tensors_in(one, {})
+        elif kind is dict:
+            yield from tensors_in(tuple(one.values()), {})
+    if kwargs:
+        yield from tensors_in(tuple(kwargs.values()), {})
+
+
+def numbers_in(value: Any) -> Iterator[Any]:
+    """The numbers and arrays in a value. Ints are left out: Python shares them, and they have no derivative."""
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from numbers_in(one)
+    elif isinstance(value, float | complex) or type(value).__module__ == "numpy":
+        yield value
 
 
 def constants_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,44 @@
+"""Where the program called torch: the innermost frame outside of torch and of microtape."""
+
+from __future__ import annotations
+
+from types import CodeType, FrameType
+
+import torch
+
+from microtape.basics.call_site import LIBRARY_FILES, CallSite
+
+_TORCH = next(iter(torch.__path__)) + "/"
+_IS_LIBRARY: dict[str, bool] = {}
+
+
+def is_library(file: str) -> bool:
+    """Whether a file belongs to torch or to microtape."""
+    return file.startswith((_TORCH, "<frozen")) or file in LIBRARY_FILES
+
+
+def site_of(frame: FrameType | None) -> CallSite | None:
+    """The innermost call outside of torch, from this frame outwards."""
+    found = site_in(frame)
+    return CallSite(*found) if found is not None else None
+
+
+def site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
+    """The same as a code object and an instruction, which is quicker to make."""
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        known = _IS_LIBRARY.get(file)
+        if known is None:
+            known = _IS_LIBRARY[file] = is_library(file)
+        if not known:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside of torch, from this one outwards."""
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,54 @@
+"""Kinds of torch's functions: attributes, calls that compute, that write, that take numbers out of tensors."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+ATTRIBUTE, READS_NODE, CALL, WRITES, TAKES = range(5)
+_TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
+_COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
+_QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
+          "stride", "numel", "requires_grad_", "is_floating_point", "is_complex", "data_ptr", "element_size",
+          "register_post_accumulate_grad_hook", "is_contiguous", "untyped_storage", "storage", "__reduce_ex__",
+          "__deepcopy__", "is_same_size", "get_device", "nelement", "ndimension", "storage_offset"}  # fmt: skip
+
+
+def kind_of(function: Any) -> int:
+    """What a function of torch's does that matters to the recorder."""
+    name = getattr(function, "__name__", "")
+    owner = getattr(function, "__self__", None)
+    if name in ("__get__", "__set__", "__delete__"):
+        attribute = getattr(owner, "__name__", "")
+        if name == "__get__" and attribute == "grad_fn":
+            return READS_NODE
+        if name == "__get__":
+            return CALL if attribute in _COMPUTED_ATTRIBUTES else ATTRIBUTE
+        return ATTRIBUTE
+    if name in _QUIET:
+        return ATTRIBUTE
+    if name in _TAKING:
+        return TAKES
+    if name == "__setitem__" or (name.endswith("_") and not name.endswith("__")):
+        return WRITES
+    if name.startswith("__i") and name.endswith("__") and name[2:-2] in _IN_PLACE:
+        return WRITES
+    return CALL
+
+
+_IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor",
+             "ilshift", "irshift", "idiv"}  # fmt: skip
+
+
+@functools.cache
+def word_of(function: Any) -> str:
+    """A short word for a function of torch: `mul`, `cross_entropy`, `data`."""
+    name = getattr(function, "__name__", "") or type(function).__name__
+    if name == "__get__":
+        return str(getattr(function.__self__, "__name__", name))
+    if name.startswith("__") and name.endswith("__"):
+        return name[2:-2].removeprefix("r") if name[2:-2] in _REFLECTED else name[2:-2]
+    return name
+
+
+_REFLECTED = {"radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rdiv"}

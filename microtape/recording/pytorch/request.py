@@ -1,0 +1,67 @@
+"""What a pass of torch's engine was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from microtape.recording.pytorch.tensors import tells_history
+
+
+class Request(NamedTuple):
+    """The arguments of torch's engine."""
+
+    outputs: Sequence[Any]  # tensors or GradientEdges
+    seeds: Sequence[Any]
+    keep_graph: bool
+    create_graph: bool
+    inputs: Sequence[Any]
+    accumulate: bool
+    nodes_were_read: bool  # whether the program has looked at nodes
+
+
+def request_of(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: bool) -> Request:
+    """The arguments of `run_backward`, which torch passes partly by position."""
+    names = ("tensors", "grad_tensors", "keep_graph", "create_graph", "inputs", "allow_unreachable", "accumulate_grad")
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    return Request(
+        tuple(given["tensors"]), tuple(given["grad_tensors"]), bool(given["keep_graph"]),
+        bool(given["create_graph"]), tuple(given.get("inputs") or ()), bool(given.get("accumulate_grad", False)),
+        nodes_were_read,
+    )  # fmt: skip
+
+
+def edge_of(output: Any) -> tuple[Any, int]:
+    """The node that computed an output, or accumulates its gradient, and which of the node's outputs it is."""
+    if not isinstance(output, torch.Tensor):
+        return output.node, output.output_nr
+    if output.grad_fn is not None:
+        return output.grad_fn, output.output_nr
+    with torch.inference_mode(False), torch.enable_grad():
+        return torch.autograd.graph.get_gradient_edge(output).node, 0
+
+
+def has_graph(output: Any) -> bool:
+    """Whether a pass can begin at an output."""
+    if not isinstance(output, torch.Tensor):
+        return True
+    if not tells_history(output):
+        return False
+    if output.grad_fn is not None:
+        return True
+    if not output.requires_grad or output.is_inference() or _is_wrapped(output):
+        return False
+    try:
+        return edge_of(output)[0] is not None
+    except AssertionError:  # torch finds no AccumulateGrad, as for a view of an inference tensor
+        return False
+
+
+def is_transformed(output: Any) -> bool:
+    """Whether an output belongs to a function transform of torch's."""
+    return isinstance(output, torch.Tensor) and _is_wrapped(output)
+
+
+_is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +13,15 @@ import numpy.typing as npt
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.thumbnail import Thumbnail, thumbnail
 
-_EXACT = 1 << 16  # elements; a larger array is summed in its own dtype, and its histogram made of a sample
+_EXACT = 1 << 14  # elements; a larger array is summed in its own dtype, and its histogram made of a sample
 _BLOCK = 1 << 17  # elements that stay in the processor's cache while they are measured
 _ROW = 1 << 12  # numbers that are added in their own dtype
 _TINY = 1e-30  # squares of float32 below it lose digits
 _CANCELLED = 0.05  # a variance that is a smaller part of the mean square has lost digits
 _REPEATED = 16  # of a dimension that repeats the same elements, a thumbnail is made of so many
 _BINS = 16
-_SAMPLED = 1 << 14  # elements; the histogram of a larger array is made of a sample
 _SAMPLE = 1024
+_LARGE = 1e150
 
 # Where the elements of a sample are: in equal parts of the array, at irregular places, so that no period of it shows.
 _PLACES = (np.arange(_SAMPLE) + np.arange(_SAMPLE) * math.sqrt(1.25) % 1) / _SAMPLE
@@ -35,10 +37,9 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
     counts as 0 or 1, a complex number by its absolute value: `min` and `max` of a complex array are its smallest and
     largest magnitudes. `std` is the population standard deviation (divided by n).
 
-    Of up to 65,536 elements, statistics are computed in float64. Of more, numbers of at most 32 bits are summed in
-    float32: `mean` and `std` are then off by at most 1e-5 of the root mean square. The counts of a histogram of more
-    than 16,384 elements are estimated from 1,024 elements; their sum is exact, as are the minimum, the maximum and all
-    other counts.
+    Of up to 16,384 elements, statistics are computed in float64. Of more, numbers of at most 32 bits are summed in
+    float32: `mean` and `std` are then off by at most 1e-5 of the root mean square. The counts of their histogram are
+    estimated from 1,024 elements; their sum is exact, as are the minimum, the maximum and all other counts.
 
     Args:
         array: any shape, also 0-d and empty.
@@ -178,15 +179,18 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
     if low == high:
         return (total,)
     count = sum([block.size for block in finite])
-    sample = _sample(finite, count) if count > _SAMPLED else np.concatenate(finite).astype(np.float64, copy=False)
-    scale = max(abs(low), abs(high))  # so that high - low cannot overflow
-    position = (sample / scale - low / scale) / (high / scale - low / scale)
-    bins = np.minimum((position * _BINS).astype(np.int64), _BINS - 1)
-    counts = np.bincount(bins, minlength=_BINS)
+    sample = _sample(finite, count) if count > _EXACT else np.concatenate(finite).astype(np.float64, copy=False)
+    if max(-low, high) > _LARGE or high - low < 1 / _LARGE:  # a difference could overflow, or its inverse
+        scale = max(abs(low), abs(high))
+        sample, low, high = sample / scale, low / scale, high / scale
+    bins = ((sample - low) * (_BINS / (high - low))).astype(np.intp)
+    counts = np.bincount(bins, minlength=_BINS + 1).tolist()
+    last = counts.pop()
+    counts[-1] += last  # the largest numbers belong to the last bin
     if sample.size == total:
-        return tuple(counts.tolist())
-    upto = np.cumsum(counts, dtype=np.int64) * total // sample.size
-    shares: list[int] = [int(upto[0]), *(upto[1:] - upto[:-1]).tolist()]
+        return tuple(counts)
+    upto = [one * total // sample.size for one in accumulate(counts)]
+    shares = [one - before for one, before in zip(upto, [0, *upto], strict=False)]
     for end in (0, -1):  # where the smallest and the largest number are, whether they were in the sample or not
         if not shares[end]:
             shares[shares.index(max(shares))] -= 1
@@ -194,8 +198,13 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
     return tuple(shares)
 
 
+@functools.lru_cache(256)
+def _places(count: int) -> npt.NDArray[np.intp]:
+    return (_PLACES * count).astype(np.intp)
+
+
 def _sample(blocks: list[_Numbers], count: int) -> _Floats:
-    places = (_PLACES * count).astype(np.intp)
+    places = _places(count)
     if len(blocks) == 1:
         return blocks[0][places].astype(np.float64)
     ends = np.cumsum([block.size for block in blocks])

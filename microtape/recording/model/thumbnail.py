@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,8 @@ _WIDE = 1 << 12  # rows are added together until they have as many columns, so t
 _WIDE_ENOUGH = 64
 
 Thumbnail: TypeAlias = "tuple[tuple[float | None, ...], ...]"
+
+_TENS = 10.0 ** np.arange(23)
 
 _Numbers = npt.NDArray[np.floating[Any]]
 _Indices = npt.NDArray[np.intp]
@@ -29,11 +32,9 @@ def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
         return ()
     matrix = numbers.reshape(-1, numbers.shape[-1] if numbers.ndim else 1)
     height, width = matrix.shape
-    rows, columns = _starts(height, _ROWS), _starts(width, _COLUMNS)
+    rows, columns, counts = _blocks(height, width)
     sums = _quick_sums if quick else _sums
-    if finite:
-        counts = np.multiply.outer(_lengths(rows, height), _lengths(columns, width))
-    else:
+    if not finite:
         known = np.isfinite(matrix)
         matrix = np.where(known, matrix, 0.0)
         counts = sums(known.astype(np.float32), rows, columns)
@@ -41,7 +42,10 @@ def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
     if not np.isfinite(totals).all():
         scale = float(np.abs(matrix).max())
         totals = _sums(matrix.astype(np.float64, copy=False) / scale, rows, columns)
-    means = np.divide(totals, counts, out=np.zeros(totals.shape), where=counts > 0) * scale
+    if finite:
+        means = totals / counts * scale
+    else:
+        means = np.divide(totals, counts, out=np.zeros(totals.shape), where=counts > 0) * scale
     rows_of_means = _four_digits(means).tolist()
     if finite:
         return tuple(map(tuple, rows_of_means))
@@ -49,6 +53,13 @@ def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
         tuple(mean if count else None for mean, count in zip(*row, strict=True))
         for row in zip(rows_of_means, counts.tolist(), strict=True)
     )
+
+
+@functools.lru_cache(256)
+def _blocks(height: int, width: int) -> tuple[_Indices, _Indices, _Numbers]:
+    """The first rows of the blocks, their first columns, and how many elements each block has."""
+    rows, columns = _starts(height, _ROWS), _starts(width, _COLUMNS)
+    return rows, columns, np.multiply.outer(_lengths(rows, height), _lengths(columns, width)).astype(np.float64)
 
 
 def _starts(side: int, most: int) -> _Indices:
@@ -91,10 +102,10 @@ def _column_sums(rows: _Numbers) -> _Numbers:
     return sums
 
 
-def _four_digits(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _four_digits(numbers: _Numbers) -> _Numbers:
     """The numbers rounded to four digits, so that they are short as text; the largest and smallest stay as they are."""
     magnitude = np.abs(numbers)
     usual = (magnitude > 1e-18) & (magnitude < 1e18)  # there, powers of ten are exact
-    digits = 3 - np.floor(np.log10(np.where(usual, magnitude, 1.0)))
-    up, down = 10.0 ** np.maximum(digits, 0), 10.0 ** np.maximum(-digits, 0)
+    digits = 3 - np.floor(np.log10(np.where(usual, magnitude, 1.0))).astype(np.intp)
+    up, down = _TENS[np.maximum(digits, 0)], _TENS[np.maximum(-digits, 0)]
     return np.where(usual, np.rint(numbers * up / down) / up * down, numbers)

@@ -31,7 +31,7 @@ from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.request import Request, edge_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import Graph, NodeEntry
-from microtape.recording.pytorch.values import Values
+from microtape.recording.pytorch.values import Values, state_of
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
@@ -75,7 +75,7 @@ class OpenPass:
         graph = tape.walk(self._roots)
         tape.adopt(graph)
         self.length = len(tape.nodes)
-        keys = {id(node): key for key, node in graph.nodes.items()}
+        keys = graph.keys
         self.root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
         needed = _needed(graph, self.inputs) if request.inputs else set(graph.nodes)
@@ -118,6 +118,7 @@ class OpenPass:
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
         self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
+        self._states: dict[int, object] = {}  # leaf -> which memory its gradient had after its step, and the version
         self._hooks = UserHooks(value, values)
         try:
             self._listen(graph)
@@ -217,7 +218,10 @@ class OpenPass:
         if now != self.made_until:
             self.tape.note_made(self.made_until, now, self.index, running.number)
             self.made_until = now
-        grad_after = value(leaf.grad) if leaf is not None else None
+        grad_after = None
+        if leaf is not None:
+            grad_after = value(leaf.grad)
+            self._states[running.number] = state_of(leaf.grad)
         self.steps.append(
             BackwardStep(
                 len(self.steps), running.number, tuple(arrived), self._uses(running.entry), tuple(sent),
@@ -300,11 +304,17 @@ class OpenPass:
         self._end_step()
 
     def read_grads_again(self) -> None:
-        """Read `.grad` at the end once more: a reducer such as DDP's averages it after the leaf's step."""
+        """Read `.grad` at the end once more: a reducer such as DDP's averages it after the leaf's step.
+
+        Where processes work together, memory is written without a new version; elsewhere the version tells.
+        """
         leaves = {self.tape.ids[key]: leaf for key, leaf in self.leaves.items()}
+        always = torch.distributed.is_available() and torch.distributed.is_initialized()
         for i, step in enumerate(self.steps):
             leaf = leaves.get(step.node)
-            if leaf is not None and step.grad_after is not None:
+            if leaf is None or step.grad_after is None:
+                continue
+            if always or state_of(leaf.grad) != self._states.get(step.node):
                 now = self._value(leaf.grad)
                 if now is not None and not _same(now, step.grad_after):
                     self.steps[i] = step._replace(grad_after=now)

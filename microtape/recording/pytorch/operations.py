@@ -22,7 +22,7 @@ from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
 from microtape.recording.pytorch.call_sites import site_in
 from microtape.recording.pytorch.function_kinds import CALL, READS_NODE, TAKES, WRITES, kind_of, word_of
-from microtape.recording.pytorch.notes import Operation, Version, origin_of
+from microtape.recording.pytorch.notes import Operation, Origin, Version, origin_of
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
@@ -47,6 +47,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self._borders = False  # whether any border was crossed
+        self._detached: Origin = None  # what the tensor came out of that `detach_` is about to cut off
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -97,12 +98,12 @@ class Operations(_Mode):  # type: ignore[misc]
         frame: FrameType,
     ) -> None:  # fmt: skip
         """Note the usual call: plain tensors and numbers in, one tensor with a history out, nothing overwritten."""
-        see, values = self.tensors.see, self.tensors.values
+        see, copied = self.tensors.see, self.tensors.copied
         operands, behind = [], []
         for tensor, version in zip(tensors, versions, strict=True):
             seen = see(tensor)
             if version not in seen.values:
-                seen.values[version] = values.of(tensor)
+                seen.values[version] = copied(tensor)
             seen.latest = version
             operands.append((seen, version))
             behind.append(origin_of(seen))
@@ -115,7 +116,7 @@ class Operations(_Mode):  # type: ignore[misc]
         seen = see(result)
         version = seen.latest = result._version
         if version not in seen.values:
-            seen.values[version] = values.of(result)
+            seen.values[version] = copied(result)
         seen.node, seen.output_nr = weakref.ref(node), result.output_nr
         node.outputs[seen.output_nr] = seen, version
         self._add_range(operation)
@@ -140,8 +141,9 @@ class Operations(_Mode):  # type: ignore[misc]
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
                 for one in found[:1] if out is None else tensors_in((out,), {}):
-                    if self.tensors.find(one) is not None:  # else it may be memory that nothing has written to yet
+                    if (seen := self.tensors.find(one)) is not None:  # else it may be memory without numbers yet
                         self.tensors.read(one)
+                        self._detached = origin_of(seen)
         return [(one, version_of(one)) for one in found]
 
     def _after(
@@ -161,7 +163,7 @@ class Operations(_Mode):  # type: ignore[misc]
         wrote = [one for one, version in before if version_of(one) != version]
         if kind == TAKES:
             self._took(function, before, result, frame)
-        elif end != start or wrote or any(one.requires_grad or self._is_behind(one) for one, _ in before):
+        elif end != start or wrote or any(one.requires_grad or self._has_history(one) for one, _ in before):
             with DisableTorchFunctionSubclass():
                 self._note(function, args, kwargs, before, wrote, start, end, result, frame)
         elif self.taken and not before:
@@ -170,6 +172,11 @@ class Operations(_Mode):  # type: ignore[misc]
     def _is_behind(self, tensor: Any) -> bool:
         seen = self.tensors.find(tensor)
         return seen is not None and seen.border is not None
+
+    def _has_history(self, tensor: Any) -> bool:
+        """Whether a tensor came out of a border, or required a gradient before `detach_`."""
+        seen = self.tensors.find(tensor)
+        return seen is not None and (seen.border is not None or seen.requires_grad)
 
     def _note(
         self,
@@ -184,17 +191,21 @@ class Operations(_Mode):  # type: ignore[misc]
         frame: FrameType,
     ) -> None:
         results = [*tensors_in((result,), {})] if result is not None else []
+        detaches = word_of(function) == "detach_"
+        detached, self._detached = self._detached, None
+        if not wrote and not detaches:  # `contiguous` and others may give their argument back
+            results = [one for one in results if not any(one is operand for operand, _ in before)]
         results += [one for one in wrote if not any(one is other for other in results)]
         recorded = [one for one in results if one.requires_grad and tells_history(one) and one.grad_fn is not None]
         recorded = recorded if end != start else []
-        has_history = any(one.requires_grad for one, _ in before)
+        has_history = any(one.requires_grad for one, _ in before) or (detaches and self._has_history(before[0][0]))
         if not recorded and not results:
             return
         operands = [self._operand(one, version, wrote) for one, version in before]
-        behind = [origin_of(seen) for seen, _ in operands]
+        behind = [detached] if detaches else [origin_of(seen) for seen, _ in operands]
         constants = constants_of(function, args, kwargs)
         operation = Operation(start, end, function, site_in(frame), operands, behind, constants)
-        operation.in_place = bool(wrote) and any(one is results[0] for one in wrote)
+        operation.in_place = detaches or (bool(wrote) and any(one is results[0] for one in wrote))
         operation.outputs = len(results)
         for one in wrote:
             self.written[_storage(one)] = operation.site

@@ -125,7 +125,7 @@ def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
             known = node.inner[output_nr] = SeenTensor(*shape_and_dtype(tensor)), version
             known[0].requires_grad = True
         if version not in known[0].values:
-            known[0].values[version] = tensors.values.of(tensor)
+            known[0].values[version] = tensors.copied(tensor)
         return known[0], version
     if seen is None and not tensor.dim() and not tensor.requires_grad:  # most likely a number: nothing else holds it
         seen = SeenTensor((), DTYPES[tensor.dtype])

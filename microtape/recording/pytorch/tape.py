@@ -48,9 +48,9 @@ class Tape:
 
     # Nodes
 
-    def walk(self, roots: Iterable[Any]) -> Graph:
-        """The graph behind these nodes of torch's."""
-        return walk(roots, self._tensors)
+    def walk(self, roots: Iterable[Any], known: Graph | None = None) -> Graph:
+        """The graph behind these nodes of torch's, added to the graph `known`."""
+        return walk(roots, self._tensors, known)
 
     def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
         """Read those of the tensors that nodes of this graph computed, before it is adopted."""
@@ -67,13 +67,13 @@ class Tape:
             if (known := self.ids.get(node)) is not None and self.nodes[known].is_dropped:
                 self._forget(node, known)
         whole, lost = graph, dict[GraphNode, None]()
-        outside = self._outside(graph)
+        outside = self._outside(graph.nodes, whole)
         while outside:
             dropped, alive = self._lost(outside)
             lost.update(dict.fromkeys(dropped))
-            more = self.walk(alive)
-            outside = self._outside(more) if alive else []
-            whole = Graph({**more.nodes, **whole.nodes}, {**more.edges, **whole.edges}, {**more.leaves, **whole.leaves})
+            wider = self.walk(alive, whole)
+            outside = self._outside([one for one in wider.nodes if one not in whole.nodes], wider)
+            whole = wider
         for node, tensor in whole.leaves.items():
             node.outputs[0] = self._tensors.read(tensor)
         unknown = [one for one in (*whole.nodes, *lost) if one.sequence_nr != LEAF and one not in self.ids]
@@ -82,16 +82,16 @@ class Tape:
         for node in whole.leaves:
             self._number_leaf(node)
 
-    def _outside(self, graph: Graph) -> list[Origin]:
-        """What the operands of these nodes came out of, as far as it is neither among them nor on the tape."""
-        nodes, operation_of = graph.nodes, self._operations.operation_of
+    def _outside(self, nodes: Iterable[GraphNode], graph: Graph) -> list[Origin]:
+        """What the operands of these nodes came out of, as far as it is neither in the graph nor on the tape."""
+        known, operation_of = graph.nodes, self._operations.operation_of
         found: list[Origin] = []
         for node in nodes:
             if node.operation is None and node.sequence_nr != LEAF:
                 node.operation = operation_of(node.sequence_nr)
             if node.operation is not None:
                 for behind, operand in zip(node.operation.behind, node.operation.operands, strict=True):
-                    if behind is not None and behind not in nodes and behind not in self.ids:
+                    if behind is not None and behind not in known and behind not in self.ids:
                         found.append(behind)
                         if isinstance(behind, Operation):
                             self._note_border(behind, operand)
@@ -339,7 +339,7 @@ class Tape:
         """Number what a tensor came out of."""
         dropped, alive = self._lost([origin])
         self.adopt(self.walk(alive))
-        nothing = Graph({}, {}, {})
+        nothing = Graph({}, {}, {}, {})
         for node in sorted(dropped, key=_sequence_nr):
             self._number_operation(node, nothing)
 

@@ -62,13 +62,17 @@ class Graph(NamedTuple):
     nodes: dict[GraphNode, Any]
     edges: dict[GraphNode, tuple[NodeEdge, ...]]
     leaves: dict[GraphNode, torch.Tensor]
+    keys: dict[int, GraphNode]  # by the id of torch's node
+
+    def copy(self) -> Graph:
+        """A graph of its own with the same nodes."""
+        return Graph(*[dict(one) for one in self])
 
 
-def walk(roots: Iterable[Any], tensors: Tensors) -> Graph:
-    """The graph behind these nodes of torch's."""
-    graph = Graph({}, {}, {})
-    nodes, all_edges = graph.nodes, graph.edges
-    known: dict[int, GraphNode] = {}  # by the id of the node, which the graph holds
+def walk(roots: Iterable[Any], tensors: Tensors, known: Graph | None = None) -> Graph:
+    """The graph behind these nodes of torch's. What is in the graph `known` is not walked again, but added."""
+    graph = known.copy() if known is not None else Graph({}, {}, {}, {})
+    nodes, all_edges, keys = graph.nodes, graph.edges, graph.keys
     waiting: list[tuple[Any, GraphNode]] = []
 
     def meet(node: Any) -> GraphNode:
@@ -78,18 +82,18 @@ def walk(roots: Iterable[Any], tensors: Tensors) -> Graph:
             graph.leaves[found] = leaf
         else:
             found = tensors.node(node)
-        known[id(node)] = found
+        keys[id(node)] = found
         nodes[found] = node
         waiting.append((node, found))
         return found
 
     for root in roots:
-        if id(root) not in known:
+        if id(root) not in keys:
             meet(root)
     while waiting:
         node, key = waiting.pop()
         edges: list[NodeEdge] = []
         for to, input_nr in node.next_functions:
-            edges.append((None, 0) if to is None else (known.get(id(to)) or meet(to), input_nr))
+            edges.append((None, 0) if to is None else (keys.get(id(to)) or meet(to), input_nr))
         all_edges[key] = tuple(edges)
     return graph

@@ -73,8 +73,15 @@ class Tensors:
         seen = self.see(tensor)
         version = seen.latest = version_of(tensor)
         if version not in seen.values:
-            seen.values[version] = self.values.of(tensor)
+            seen.values[version] = self.copied(tensor)
         return seen, version
+
+    def copied(self, tensor: torch.Tensor) -> Value | None:
+        """The value of a tensor; that of a view follows from the tensor that it views, if that has a summary."""
+        base = tensor._base
+        if base is not None and (seen := self.find(base)) is not None:
+            self.values.note(base, seen.values.get(version_of(base)))
+        return self.values.of(tensor)
 
     def value(self, tensor: torch.Tensor | None) -> Value | None:
         """The value of a gradient: shape and dtype alone where its elements cannot be read. None for None."""

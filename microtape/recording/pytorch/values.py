@@ -129,6 +129,15 @@ def _memory_of(tensor: Any) -> Any:
     return tensor.data_ptr(), tensor.numel(), tensor.dtype, version, tensor.is_conj(), tensor.is_neg()
 
 
+def state_of(tensor: Any) -> object:
+    """The same as long as nobody writes to the tensor; something new where that cannot be told."""
+    try:
+        with _WithoutFunctionModes():
+            return tensor.data_ptr(), tensor._version, id(tensor)
+    except Exception:
+        return object()
+
+
 def _is_dense(tensor: Any) -> bool:
     """Whether the tensor shows each element of a piece of memory once."""
     expected = 1

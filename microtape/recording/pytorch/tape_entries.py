@@ -66,7 +66,7 @@ class Graph(NamedTuple):
 
     def copy(self) -> Graph:
         """A graph of its own with the same nodes."""
-        return Graph(*[dict(one) for one in self])
+        return Graph(dict(self.nodes), dict(self.edges), dict(self.leaves), dict(self.keys))
 
 
 def walk(roots: Iterable[Any], tensors: Tensors, known: Graph | None = None) -> Graph:

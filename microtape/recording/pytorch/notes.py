@@ -69,6 +69,7 @@ class GraphNode:
     def __init__(self, name: str, sequence_nr: int) -> None:
         self.name = name
         self.sequence_nr = sequence_nr
+        self.reference = weakref.ref(self)  # for what the node has computed: it does not keep the node's note
         self.outputs: dict[int, tuple[SeenTensor, int]] = {}  # output -> (tensor, version): what the program was given
         self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
 

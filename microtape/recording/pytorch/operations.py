@@ -94,32 +94,35 @@ class Operations(_Mode):  # type: ignore[misc]
         return result
 
     def _note_plain(
-        self, function: Any, args: Sequence[Any], tensors: list[Any], versions: list[int], start: int, result: Any,
+        self, function: Any, args: Sequence[Any], found: list[Any], versions: list[int], start: int, result: Any,
         frame: FrameType,
     ) -> None:  # fmt: skip
         """Note the usual call: plain tensors and numbers in, one tensor with a history out, nothing overwritten."""
-        see, copied = self.tensors.see, self.tensors.copied
+        tensors = self.tensors
         operands, behind = [], []
-        for tensor, version in zip(tensors, versions, strict=True):
-            seen = see(tensor)
+        for tensor, version in zip(found, versions, strict=True):
+            seen = tensors.see(tensor)
             if version not in seen.values:
-                seen.values[version] = copied(tensor)
+                seen.values[version] = tensors.copied(tensor)
             seen.latest = version
             operands.append((seen, version))
             behind.append(origin_of(seen))
         end = _next_number()
-        arguments = () if len(tensors) == len(args) else [None if type(one) in PLAIN else one for one in args]
+        arguments = () if len(found) == len(args) else [None if type(one) in PLAIN else one for one in args]
         operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
-        node = self.tensors.node(result.grad_fn)
+        node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
-        seen = see(result)
+        seen = tensors.see(result)
         version = seen.latest = result._version
         if version not in seen.values:
-            seen.values[version] = copied(result)
-        seen.node, seen.output_nr = weakref.ref(node), result.output_nr
+            seen.values[version] = tensors.copied(result)
+        seen.node, seen.output_nr = node.reference, result.output_nr
         node.outputs[seen.output_nr] = seen, version
-        self._add_range(operation)
+        if end == node.sequence_nr + 1 == start + 1:
+            tensors.values.clear()
+        else:
+            self._add_range(operation)  # other nodes were made, which no tensor of the program's leads to
 
     def _add_range(self, operation: Operation) -> None:
         self.tensors.values.clear()
@@ -234,7 +237,7 @@ class Operations(_Mode):  # type: ignore[misc]
         seen, version = self.tensors.read(tensor)
         seen.border = None
         seen.requires_grad, seen.is_leaf = True, False
-        seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
+        seen.node, seen.output_nr = node.reference, tensor.output_nr
         node.outputs[tensor.output_nr] = (seen, version)
 
     def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:

@@ -29,7 +29,7 @@ class Tensors:
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self._known: dict[int, SeenTensor] = {}
+        self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:
@@ -46,13 +46,13 @@ class Tensors:
     def find(self, tensor: torch.Tensor) -> SeenTensor | None:
         """What is known of a tensor; None if it was not seen."""
         seen = self._known.get(id(tensor))
-        return seen if seen is not None and seen.object is not None and seen.object() is tensor else None
+        return seen if seen is not None and seen.object() is tensor else None  # type: ignore[misc]
 
     def see(self, tensor: torch.Tensor) -> SeenTensor:
         """What is known of a tensor, which is noted as it is now if it is new."""
         key = id(tensor)
         seen = self._known.get(key)
-        if seen is not None and seen.object is not None and seen.object() is tensor:
+        if seen is not None and seen.object() is tensor:  # type: ignore[misc]
             return seen
         if type(tensor) in PLAIN and not tensor.is_nested:
             seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
@@ -62,7 +62,7 @@ class Tensors:
         reference.key = key
         seen.object = reference
         self._known[key] = seen
-        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tells_history(tensor) and tensor.is_leaf
+        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tensor.is_leaf
         base = tensor._base
         if base is not None:
             seen.base = self.see(base)

@@ -7,7 +7,7 @@ program's tensor: its memory is read through its address.
 
 from __future__ import annotations
 
-from ctypes import string_at
+from ctypes import c_char, string_at
 from typing import Any
 
 import numpy as np
@@ -119,8 +119,9 @@ class Values:
 
     def clear(self) -> None:
         """Forget the values: the next step's tensors may be at the same addresses."""
-        self._known.clear()
-        self._large.clear()
+        if self._known or self._large:
+            self._known.clear()
+            self._large.clear()
 
 
 def _memory_of(tensor: Any) -> Any:
@@ -159,7 +160,7 @@ def _small(tensor: Any) -> Value | None:
     address, length = tensor.data_ptr(), size * dtype.itemsize
     if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
         return None
-    return np.ndarray(tensor.shape, dtype, string_at(address, length))
+    return np.ndarray(tuple(tensor.shape), dtype, string_at(address, length))  # a `torch.Size` takes longer
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
@@ -247,13 +248,6 @@ def sample_of(tensor: Any, most: int) -> _Array | None:
     return np.array(elements[:: max(1, elements.size // most)])
 
 
-class _Memory:
-    """Memory as numpy takes it over."""
-
-    def __init__(self, about: dict[str, Any]) -> None:
-        self.__array_interface__ = about
-
-
 def _memory(tensor: Any, shape: list[int], dtype: np.dtype[Any]) -> _Array:
     """The tensor's memory: its first elements along each dimension, as many as `shape` says."""
     if 0 in shape:
@@ -261,8 +255,9 @@ def _memory(tensor: Any, shape: list[int], dtype: np.dtype[Any]) -> _Array:
     strides = tuple([stride * dtype.itemsize for stride in tensor.stride()])
     last = sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
     address = _address(tensor, last + dtype.itemsize)
-    about = {"data": (address, True), "shape": tuple(shape), "strides": strides, "typestr": dtype.str, "version": 3}
-    return np.asarray(_Memory(about))
+    array = np.ndarray(shape, dtype, (c_char * (last + dtype.itemsize)).from_address(address), strides=strides)
+    array.setflags(write=False)
+    return array
 
 
 def _address(tensor: Any, size: int) -> int:

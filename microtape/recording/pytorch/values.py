@@ -7,6 +7,7 @@ program's tensor: its memory is read through its address.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ctypes import c_char, string_at
 from typing import Any
 
@@ -151,12 +152,15 @@ def _is_dense(tensor: Any) -> bool:
 
 
 def _small(tensor: Any) -> Value | None:
-    """A copy of few elements that lie side by side in the memory of the processor, with as few calls as possible."""
-    if _keys_of(tensor).raw_repr() not in _ORDINARY or not tensor.is_contiguous():
+    """A copy of few elements in the memory of the processor, with as few calls as possible."""
+    if _keys_of(tensor).raw_repr() not in _ORDINARY:
         return None
     size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
     if not 0 < size <= ALWAYS_COPIED or dtype is None or dtype == np.bool_:
         return None
+    if not tensor.is_contiguous():
+        strides = tensor.stride()
+        return _frozen(np.array(_memory(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
     address, length = tensor.data_ptr(), size * dtype.itemsize
     if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
         return None
@@ -211,9 +215,12 @@ def _value(tensor: Any, copied: int) -> Value | None:
     if dtype is not None and dtype is not _BOOL and tensor.is_contiguous() and not _is_lazy(tensor):
         size = tensor.nbytes  # the usual case by a shorter way: the bytes are the array
         return np.ndarray(tensor.shape, dtype, string_at(_address(tensor, size), size) if size else b"")
-    value = np.array(_elements(tensor, dtype))
-    value.setflags(write=False)
-    return value
+    return _frozen(np.array(_elements(tensor, dtype)))
+
+
+def _frozen(array: _Array) -> _Array:
+    array.setflags(write=False)
+    return array
 
 
 def _is_lazy(tensor: Any) -> bool:
@@ -226,11 +233,11 @@ def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
     strides = tensor.stride()
     shape = [side if stride else min(side, 1) for side, stride in zip(tensor.shape, strides, strict=True)]
     if dtype is None:
-        array = _widened(_memory(tensor, shape, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
+        array = _widened(_memory(tensor, shape, strides, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
     elif dtype is _BOOL:  # memory that was never written to may hold more than 0 and 1
-        array = np.not_equal(_memory(tensor, shape, np.dtype(np.uint8)), 0)
+        array = np.not_equal(_memory(tensor, shape, strides, np.dtype(np.uint8)), 0)
     else:
-        array = _memory(tensor, shape, dtype)
+        array = _memory(tensor, shape, strides, dtype)
     if tensor.is_conj():
         array = array.conj()
     if tensor.is_neg():
@@ -248,16 +255,14 @@ def sample_of(tensor: Any, most: int) -> _Array | None:
     return np.array(elements[:: max(1, elements.size // most)])
 
 
-def _memory(tensor: Any, shape: list[int], dtype: np.dtype[Any]) -> _Array:
-    """The tensor's memory: its first elements along each dimension, as many as `shape` says."""
+def _memory(tensor: Any, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> _Array:
+    """The tensor's memory, not copied: its first elements along each dimension, as many as `shape` says."""
     if 0 in shape:
         return np.empty(shape, dtype)
-    strides = tuple([stride * dtype.itemsize for stride in tensor.stride()])
-    last = sum([(size - 1) * stride for size, stride in zip(shape, strides, strict=True)])
-    address = _address(tensor, last + dtype.itemsize)
-    array = np.ndarray(shape, dtype, (c_char * (last + dtype.itemsize)).from_address(address), strides=strides)
-    array.setflags(write=False)
-    return array
+    steps = [stride * dtype.itemsize for stride in strides]
+    size = sum([(side - 1) * step for side, step in zip(shape, steps, strict=True)]) + dtype.itemsize
+    elements: Any = (c_char * size).from_address(_address(tensor, size))
+    return _frozen(np.ndarray(shape, dtype, elements, strides=steps))
 
 
 def _address(tensor: Any, size: int) -> int:

@@ -36,6 +36,7 @@ from microtape.recording.model.model import (
 
 _MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
 _MOST_ELEMENTS = 2**53  # of an array
+_MOST_NOTES = 10_000
 
 
 def check_integrity(recording: Recording) -> None:
@@ -54,6 +55,8 @@ class _Checks:
         self.edges = [len(node.edges) for node in recording.nodes]
 
     def run(self) -> None:
+        if len(self.recording.notes) > _MOST_NOTES:
+            raise Damaged(f"{len(self.recording.notes):,} notes")
         for number, tensor in enumerate(self.recording.tensors):
             self._tensor(number, tensor)
         for number, scope in enumerate(self.recording.scopes):

@@ -54,6 +54,9 @@ _TABLES = (  # stored as columns
     "jacobians",
     "courses",
 )
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what else zipfile knows can unpack a million times its size
+_MOST_TIMES = 40  # deflate makes JSON 1,000 times as short if it says nothing; that of a recording, up to 10 times
+_SMALL = 4_000_000  # bytes that any member may unpack to
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
@@ -203,17 +206,31 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
                 raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
             if len(set(names)) != len(names) or not known.issuperset(names):
                 raise Damaged("unknown or repeated members")
+            if any(member.compress_type not in _METHODS for member in members):
+                raise Damaged("compressed by another method than deflate")
             total = sum(member.file_size for member in members)
             if total > limit or archive.getinfo(_JSON).file_size > limit // _JSON_SHARE:
                 raise _Refused(
                     f"unpacks to {total:,} bytes, more than the limit of {limit:,} ({limit // _JSON_SHARE:,} of JSON);"
                     " if you trust it, load(path, size_limit=...) raises it"
                 )
-            return {member.filename: archive.read(member) for member in members}
+            for member in members:
+                if member.file_size > _MOST_TIMES * member.compress_size + _SMALL:
+                    raise Damaged(f"a member unpacks to {member.file_size:,} bytes, more than any recording does")
+            return {member.filename: _inflated(archive, member) for member in members}
     except (_Refused, Damaged):
         raise
     except Exception as error:  # zipfile and zlib raise a dozen kinds for damaged bytes
         raise Damaged("its zip archive is cut off or altered") from error
+
+
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """A member, of which never more is unpacked than its entry says: `ZipFile.read` unpacks all that is there."""
+    with archive.open(member) as stream:
+        data = stream.read(member.file_size)
+        if len(data) != member.file_size or stream.read(1):
+            raise Damaged("a member has another size than its entry says")
+    return data
 
 
 def _from_members(members: dict[str, bytes]) -> Recording:

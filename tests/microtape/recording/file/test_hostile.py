@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -276,6 +278,48 @@ def test_a_bomb_is_not_unpacked(path: Path) -> None:
     message = refusal(path, size_limit=1_000_000)
     assert "unpacks to 3," in message
     assert "size_limit" in message
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_method_that_unpacks_without_bound_is_refused(path: Path, method: int) -> None:
+    write(path, members(path), compression=method)
+    assert "compressed by another method than deflate" in refusal(path)
+
+
+@pytest.mark.parametrize("said", [100, 2_000_000, 40_000_000])
+def test_a_size_that_is_a_lie_costs_no_memory(path: Path, said: int) -> None:
+    """The member unpacks to 30 MB. Its entry says otherwise, with the checksum of so many bytes."""
+    true = bytes(30_000_000)
+    write(path, members(path) | {"int8.npy": true}, compression=zipfile.ZIP_DEFLATED)
+    content = path.read_bytes()
+    lies = {len(true): said, zlib.crc32(true): zlib.crc32(true[:said])}
+    for truth, lie in lies.items():
+        content = content.replace(truth.to_bytes(4, "little"), lie.to_bytes(4, "little"))
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        refusal(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("entry", [b"0,", b"[],", b"{},", b'"",'])
+def test_json_that_says_nothing_at_length_is_not_parsed(path: Path, entry: bytes) -> None:
+    text = members(path)["recording.json"].replace(b'"notes":[]', b'"notes":[' + entry * 10_000_000 + b"0]")
+    write(path, members(path) | {"recording.json": text}, compression=zipfile.ZIP_DEFLATED)
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    try:
+        assert "more than any recording does" in refusal(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_million_notes_are_refused(path: Path) -> None:
+    change(path, lambda top: top.update(notes=[""] * 1_000_000))
+    assert "1,000,000 notes" in refusal(path)
 
 
 def test_a_file_larger_than_the_limit_is_not_read(path: Path) -> None:

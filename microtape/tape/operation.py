@@ -24,6 +24,7 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.basics.call_site import LIBRARY_FILES
 from microtape.basics.fresh_stack import calling_frame
+from microtape.basics.function_name import function_name
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge, Node, next_sequence_nr, receiver_mask
 from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
@@ -65,7 +66,7 @@ class Operation(Node):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "op" not in vars(cls):
-            cls.op = cls.__name__.rstrip("0123456789").removesuffix("Backward").lower()
+            cls.op = function_name(cls.__name__)
         if cls.operands and all(hasattr(cls, f"grad_{operand}") for operand in cls.operands):
             cls._read_formulas()
         define_saved_attributes(cls)

@@ -154,7 +154,7 @@ def test_a_write_through_a_view_says_where_the_rule_applies() -> None:
     graph = build_graph(recorded(program))
     (written,) = [one for one in graph.boxes if "into view" in one.title]
     assert "written through a view: inside it, this rule applies;" in words(written)
-    (again,) = [one for one in graph.boxes if "asstrided" in one.title]
+    (again,) = [one for one in graph.boxes if "as_strided" in one.title]
     assert "the view's new history, which leads to the write" in words(again)
     assert rows(again)["view of"] == "table"
 

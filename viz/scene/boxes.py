@@ -148,7 +148,7 @@ class BoxMaker:
         if node.kind == "copy_slices":
             rows.append(Row("", "written through a view: inside it, this rule applies;", "muted"))
             rows.append(Row("", "outside it, the gradient passes unchanged", "muted"))
-        if base is not None and node.op == "asstrided":
+        if base is not None and node.op == "as_strided":
             rows.append(Row("", "the view's new history, which leads to the write", "muted"))
         if (node.in_place or node.kind == "copy_slices") and outputs:
             first = node.operands[0].ref if node.operands else None

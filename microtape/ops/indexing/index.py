@@ -102,6 +102,7 @@ class IndexPutImplBackward0(IndexPutBackward0):
     """The transpose of picking: an element that was picked twice gets the sum of both gradients."""
 
     __slots__ = ()
+    op = "index_put"
     formula = "z = x with y added at [indices]    ∂x = g,  ∂y = g[indices]"
 
 

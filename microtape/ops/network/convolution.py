@@ -38,7 +38,11 @@ class ConvolutionBackward0(Convolving):
     __slots__ = ()
     operands = ("x", "w", "b")
     formula = "z = x ∗ w + b    ∂x = g spread by w,  ∂w = Σ g · x where they met,  ∂b = Σ g"
-    op = "conv"
+
+    @property
+    def op(self) -> str:  # type: ignore[override]
+        """`conv2d` for images."""
+        return f"conv{len(self.geometry.w_shape) - 2}d"
 
     def forward(self, x: Any, w: Any, b: Any) -> Any:
         z = self.geometry.ungrouped(self.geometry.rows(w) @ self.geometry.columns(x))
@@ -93,6 +97,11 @@ class TransposedConvolution(ConvolutionInputBackward0):
     __slots__ = ()
     operands = ("x", "w", "b")
     formula = "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ x · g where they met,  ∂b = Σ g"
+
+    @property
+    def op(self) -> str:  # type: ignore[override]
+        """`conv_transpose2d` for images."""
+        return f"conv_transpose{len(self.geometry.w_shape) - 2}d"
 
     def forward(self, x: Any, w: Any, b: Any) -> Any:  # type: ignore[override]  # it also has a bias
         z = super().forward(x, w)

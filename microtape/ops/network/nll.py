@@ -95,6 +95,7 @@ class NllLoss2D(NllLossBackward0):
     """For x with dimensions after those of the batch and of the classes."""
 
     __slots__ = ()
+    op = "nll_loss"
 
 
 def _all_below(target: Any, count: int) -> bool:

@@ -132,6 +132,7 @@ class FixedBatchNorm(NativeBatchNormBackward0):
     """With a mean and variance that were learnt before: evaluation mode."""
 
     __slots__ = ("running_mean", "running_var")
+    op = "batch_norm"
     formula = "z = (x - μ) / √(σ² + ε) · w + b    ∂x = g · w / √(σ² + ε)"
 
     def __init__(self, dims: tuple[int, ...], eps: float, running_mean: Any, running_var: Any) -> None:

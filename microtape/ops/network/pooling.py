@@ -82,7 +82,7 @@ class Pooling(Operation):
 class MaxPool2DWithIndicesBackward0(Pooling):
     __slots__ = ("places",)
     formula = "z = the largest of each window    ∂x = g where it stood, 0 elsewhere"
-    op = "max_pool"
+    op = "max_pool2d"
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
@@ -164,7 +164,7 @@ PickFlat.__name__ = "GatherBackward0"
 class AvgPool2DBackward0(Pooling):
     __slots__ = ("count_padding", "divisor")
     formula = "z = the mean of each window    ∂x = g / n, added up over the windows"
-    op = "avg_pool"
+    op = "avg_pool2d"
 
     def __init__(
         self,

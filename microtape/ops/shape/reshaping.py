@@ -38,6 +38,7 @@ class ReshapeAliasBackward0(ViewBackward0):
     """`reshape` of a tensor that is not contiguous."""
 
     __slots__ = ()
+    op = "reshape"
 
     def parameters(self) -> tuple[Any, ...]:
         return (self.shape_,)

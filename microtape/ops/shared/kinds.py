@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from microtape.basics import dtypes
+from microtape.basics.function_name import function_name
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Operation
@@ -21,8 +22,9 @@ def named(name: str) -> Callable[[_T], _T]:
     """Give an operation's class the name of torch's node, where two of our classes share that name."""
 
     def rename(cls: _T) -> _T:
+        if cls.op == function_name(cls.__name__):  # else the class says which function it belongs to
+            cls.op = function_name(name)
         cls.__name__ = name
-        cls.op = name.rstrip("0123456789").removesuffix("Backward").lower()
         return cls
 
     return rename

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from microtape.recording.comparing.differences import OrderDifference, Pair
 from microtape.recording.comparing.forward import ForwardComparison
-from microtape.recording.comparing.ledger import Ledger, Site, same_error
+from microtape.recording.comparing.ledger import Ledger, Site, is_zero, same_error
 from microtape.recording.comparing.rounding import summed_up
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
 
@@ -75,8 +75,11 @@ class BackwardComparison:
     # The beginning
 
     def _grads_before(self) -> None:
+        evaluated = {self._matching.b.own[node] for node in self._other.nodes}
         for tensor, node in self._leaves.items():
             other = self._matching.to_b.get(node)
+            if other not in evaluated:
+                continue
             its = self._ledger.b.nodes[other].variable if other is not None else None
             x = self._one.grads.get(tensor)
             y = self._other.grads.get(its) if its is not None else None
@@ -147,12 +150,24 @@ class BackwardComparison:
             if self._ledger.identical(x, y) or _is_for_nobody(number, (x, step), (y, other)):
                 found.append(_NOTHING)
                 continue
+            if x is not None and y is not None and x.shape != y.shape and not self._same_receiver(nodes, number):
+                self._ledger.leave_out()  # the engines compute what follows in different ways
+                found.append((0.0, parted))
+                continue
             relative = self._ledger.tolerance.together(self._rtol_along(nodes, number, x, y), before)
             floor = relative * summed_up(name, x, step.grad_outputs, self._ledger.largest) if x is not None else 0.0
             site = Site("sent", self._passes, (step.index, other.index), nodes, number)
             checked = self._ledger.check(site, x, y, relative, floor, follows=parted)
             found.append((checked.allowed, checked.parts))
         return found
+
+    def _same_receiver(self, nodes: Pair, number: int) -> bool:
+        """Whether an edge leads to counterparts."""
+        (to, _), (into, _) = (
+            recording.nodes[node].edges[number]
+            for recording, node in zip((self._ledger.a, self._ledger.b), nodes, strict=True)
+        )
+        return to is not None and into is not None and self._matching.of_a(to) == self._matching.b.own[into]
 
     def _rtol_along(self, nodes: Pair, number: int, x: Value | None, y: Value | None) -> float:
         """The relative tolerance for the gradient along an edge: for those of the receiver."""
@@ -219,9 +234,9 @@ class BackwardComparison:
     def _both(
         self, ours: Sequence[Value | None], theirs: Sequence[Value | None]
     ) -> list[tuple[Value | None, Value | None]]:
-        """The gradients of two steps that belong together."""
-        if len(ours) != len(theirs):
-            self._ledger.leave_out(abs(len(ours) - len(theirs)))
+        """The gradients of two steps that belong together. An output without a derivative may be listed or not."""
+        rest = (*ours[len(theirs) :], *theirs[len(ours) :])
+        self._ledger.leave_out(sum(one is not None and not is_zero(one) for one in rest))
         return list(zip(ours, theirs, strict=False))
 
     # The whole pass
@@ -239,6 +254,8 @@ class BackwardComparison:
                 return
 
     def _captures(self) -> None:
+        if self._one.kind == "backward" or (self._one.error is not None and self._other.error is not None):
+            return  # the gradients are in `.grad`, or nowhere
         for number, (ours, theirs) in enumerate(zip_longest(self._one.captures, self._other.captures)):
             tensors = _at_zero(ours.tensor, theirs.tensor) if ours is not None and theirs is not None else None
             x, y = (one.value if one is not None else None for one in (ours, theirs))
@@ -260,8 +277,8 @@ class BackwardComparison:
         ours, theirs = (one.error.type if one.error is not None else None for one in (self._one, self._other))
         failed = [one.steps[-1] if one.steps and one.steps[-1].error else None for one in (self._one, self._other)]
         sides = self._matching.a, self._matching.b
-        own = [None if step is None else side.own[step.node] for step, side in zip(failed, sides, strict=True)]
-        same_node = own[0] is own[1] is None or (own[0] is not None and self._matching.to_b.get(own[0]) == own[1])
+        one, other = (None if step is None else side.own[step.node] for step, side in zip(failed, sides, strict=True))
+        same_node = one is None or other is None or self._matching.of_a(one) == other  # none: a hook before it failed
         if not same_error(ours, theirs) or not same_node:
             steps = tuple(None if step is None else step.index for step in failed)
             self._ledger.differ(Site("error", self._passes, (steps[0], steps[1]), None))

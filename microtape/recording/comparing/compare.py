@@ -84,7 +84,9 @@ def _unmatched(
     """The nodes without a counterpart in what is compared: those that a pass evaluates, and the others."""
     recording = side.recording
     here = {node for at in passes for node in recording.passes[at].nodes}
-    anywhere = {node for one in recording.passes for node in one.nodes} or set(range(len(recording.nodes)))
+    anywhere = {node for one in recording.passes for node in one.nodes}
+    if not recording.passes:
+        anywhere = set(range(len(recording.nodes)))
     found = [
         node
         for node, segment in dict(zip(side.own, side.segments, strict=True)).items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
@@ -99,6 +99,14 @@ class Fingerprints:
                 if to is not None and to < node.id:
                     used[to] += hash((found, edge, number)) & _ALL
         return used
+
+    def is_evaluated(self, node: int) -> bool:
+        """Whether some pass evaluates a node; so do all count if there is no pass."""
+        return not self.recording.passes or node in self._evaluated
+
+    @cached_property
+    def _evaluated(self) -> Collection[int]:
+        return {node for one in self.recording.passes for node in one.nodes}
 
     @cached_property
     def users(self) -> Mapping[int, Sequence[tuple[int, int]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from microtape.recording.comparing.differences import Pair
 from microtape.recording.comparing.ledger import Ledger, Site
 from microtape.recording.comparing.rounding import UPDATE, carried_over
-from microtape.recording.model.model import NodeRecord, TensorRef, Value
+from microtape.recording.model.model import NodeRecord, Recording, TensorRef, Value
 
 _Steps = tuple[int | None, int | None]
 
@@ -163,6 +163,9 @@ class ForwardComparison:
             self._parted.discard(ref)
             return
         relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
+        if (x is None and ref in self._inside) or (y is None and its in self._its_inside):
+            self._relative[ref] = relative
+            return
         name = UPDATE if site.kind == "input" or site.nodes is None else self._a.nodes[site.nodes[0]].name
         floor = relative * carried_over(name, map(ledger.largest, sources), ledger.largest(x))
         found = ledger.check(site, x, y, relative, floor, follows=follows, may_be_none=False)
@@ -197,6 +200,29 @@ class ForwardComparison:
     def _its_computed_by(self) -> Mapping[TensorRef, int]:
         """The same for b."""
         return {ref: node.id for node in self._b.nodes for ref in node.outputs if ref is not None}
+
+    @cached_property
+    def _inside(self) -> Collection[TensorRef | None]:
+        """What operations of a computed for themselves."""
+        return _inside_of_calls(self._a)
+
+    @cached_property
+    def _its_inside(self) -> Collection[TensorRef | None]:
+        """The same for b."""
+        return _inside_of_calls(self._b)
+
+
+def _inside_of_calls(recording: Recording) -> Collection[TensorRef | None]:
+    """The values that only nodes of the same call use. A recorder may not see them: the call's results tell enough."""
+    elsewhere: set[TensorRef | None] = set()
+    inside: set[TensorRef | None] = set()
+    for user in recording.nodes:
+        for to, number in user.edges:
+            node = recording.nodes[to] if to is not None else None
+            if node is not None and number < len(node.outputs):
+                is_inside = node.place is not None and node.place == user.place
+                (inside if is_inside else elsewhere).add(node.outputs[number])
+    return inside - elsewhere
 
 
 def _tensors(node: NodeRecord) -> list[TensorRef]:

@@ -112,7 +112,7 @@ class Ledger:
         if measured is BOTH_MISSING:
             return SAME
         self._values += 1
-        if measured is MISSING and site.kind in TRAVELLING and _is_zero(y if x is None else x):
+        if measured is MISSING and site.kind in TRAVELLING and is_zero(y if x is None else x):
             return SAME  # an undefined gradient stands for zeros, which some engines make of it
         if measured.how == "unknown":
             self._unknown += 1
@@ -166,7 +166,8 @@ class Ledger:
         return found
 
 
-def _is_zero(value: Value | None) -> bool:
+def is_zero(value: Value | None) -> bool:
+    """Whether all elements of a value are known to be zeros."""
     return isinstance(value, np.ndarray) and not value.any()
 
 

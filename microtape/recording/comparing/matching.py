@@ -84,8 +84,9 @@ class Matching:
         def from_below(side: Fingerprints) -> Iterable[Label]:
             return zip(side.segments, side.below, strict=True)
 
-        def from_above(side: Fingerprints) -> Iterable[Label]:
-            return zip(side.segments, side.above, map(side.local, side.recording.nodes), strict=True)
+        def from_above(side: Fingerprints) -> Iterable[Label | None]:
+            labels = zip(side.segments, side.above, map(side.local, side.recording.nodes), strict=True)
+            return (label if side.is_evaluated(node) else None for node, label in enumerate(labels))
 
         for labels, several in (
             (exactly, True),
@@ -154,9 +155,16 @@ class Matching:
 
 
 def _open_operations(side: Fingerprints, known: Mapping[int, int]) -> list[NodeRecord]:
-    """The operations that are not matched, of what is compared."""
+    """The operations that are not matched, of what is compared; without those that no pass evaluates.
+
+    A recorder may omit these, or number them later.
+    """
     nodes = zip(side.recording.nodes, side.segments, strict=True)
-    return [one for one, at in nodes if one.variable is None and one.id not in known and at != ONLY_HERE]
+    return [
+        one
+        for one, at in nodes
+        if one.variable is None and one.id not in known and at != ONLY_HERE and side.is_evaluated(one.id)
+    ]
 
 
 def _names(side: Fingerprints, variable: int) -> tuple[str, ...]:
@@ -177,12 +185,12 @@ def _by_name(side: Fingerprints, names: Callable[[Fingerprints, int], tuple[str,
 
 
 def _grouped(
-    side: Fingerprints, labels: Callable[[Fingerprints], Iterable[Label]], known: Mapping[int, int]
+    side: Fingerprints, labels: Callable[[Fingerprints], Iterable[Label | None]], known: Mapping[int, int]
 ) -> Mapping[Label, list[int]]:
-    """The nodes that are not matched yet, by their labels."""
+    """The nodes that are not matched yet, by their labels; without those that have none."""
     found: dict[Label, list[int]] = {}
     for node, label in zip(side.own, labels(side), strict=True):
-        if node not in known:
+        if node not in known and label is not None:
             group = found.setdefault(label, [])
             if not group or group[-1] != node:
                 group.append(node)

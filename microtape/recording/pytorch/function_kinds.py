@@ -1,11 +1,11 @@
-"""Kinds of torch's functions: attributes, calls that compute, that write, that take numbers out of tensors."""
+"""Kinds of torch's functions: attributes, calls that compute, that write, that take numbers out of tensors, ..."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
-ATTRIBUTE, READS_NODE, CALL, WRITES, TAKES = range(5)
+ATTRIBUTE, READS_NODE, CALL, WRITES, TAKES, MAKES_DUAL = range(6)
 _TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 _COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
 _QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
@@ -29,6 +29,8 @@ def kind_of(function: Any) -> int:
         return ATTRIBUTE
     if name in _TAKING:
         return TAKES
+    if name == "_make_dual":
+        return MAKES_DUAL
     if name == "__setitem__" or (name.endswith("_") and not name.endswith("__")):
         return WRITES
     if name.startswith("__i") and name.endswith("__") and name[2:-2] in _IN_PLACE:

@@ -19,6 +19,7 @@ from microtape.recording.model.model import (
     Delivery,
     EdgeRecord,
     ErrorRecord,
+    HookCall,
     Pass,
     Place,
     SavedUse,
@@ -41,7 +42,7 @@ _FOUND_BY_ANOMALY_MODE = "returned nan values in its"
 class _Running(OwnHook):
     """Our hook on a node, and what is needed of the node when it has run."""
 
-    __slots__ = ("edges", "entry", "grad_before", "is_changed", "key", "leaf", "number", "ran")
+    __slots__ = ("arrived", "edges", "entry", "grad_before", "is_changed", "is_users", "key", "leaf", "number", "ran")
 
     def __init__(self, ran: Callable[..., None], key: GraphNode, number: int, entry: NodeEntry) -> None:
         self.ran = ran
@@ -50,9 +51,21 @@ class _Running(OwnHook):
         self.leaf: torch.Tensor | None = None
         self.grad_before: Value | None = None
         self.is_changed = False  # by hooks, before the node runs
+        self.is_users = entry.about.kind == "function"  # its backward may write into what arrives
+        self.arrived: list[Value | None] | None = None  # of the program's own function, read before it runs
 
     def __call__(self, grad_inputs: Any, grad_outputs: Any) -> None:
         self.ran(self, grad_inputs, grad_outputs)
+
+
+class _Arriving(OwnHook):
+    """Our hook before a node."""
+
+    def __init__(self, arrives: Callable[..., None], running: _Running) -> None:
+        self.arrives, self.running = arrives, running
+
+    def __call__(self, grad_outputs: Any) -> None:
+        self.arrives(self.running, grad_outputs)
 
 
 class OpenPass:
@@ -73,6 +86,7 @@ class OpenPass:
         roots = [edge_of(one) for one in request.outputs]
         self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
         graph = tape.walk(self._roots)
+        tape.see_outputs(graph, [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)])
         tape.adopt(graph)
         self.length = len(tape.nodes)
         keys = graph.keys
@@ -154,6 +168,8 @@ class OpenPass:
             self._hooks.watch_tensors(key, leaf)
             running.entry.hooks = self._hooks.watch_node(key, node, handle, probe=self._may_have_prehooks(key))
             running.is_changed = self._hooks.changes(key)
+            if running.is_users:
+                self._handles.append(node.register_prehook(_Arriving(self._arrives, running)))
 
     def _may_have_prehooks(self, key: GraphNode) -> bool:
         """Whether the program may have put hooks on a node: then it has looked at nodes, or we came later."""
@@ -183,20 +199,38 @@ class OpenPass:
         except Exception as error:
             self._fault(error)
 
+    def _arrives(self, running: _Running, grad_outputs: Any) -> None:
+        """A function of the program's own is about to run, which may write into its gradients."""
+        try:
+            if not self.is_outer and self.cut is None and not _is_compiling():
+                known = [self.buffers.sum_in((running.key, i)) for i in range(len(grad_outputs))]
+                running.arrived = [
+                    sum_ if sum_ is not None and not running.is_changed else self._value(gradient)
+                    for gradient, sum_ in zip(grad_outputs, known, strict=True)
+                ]
+                self._end_step()  # what it frees may be at the same address as what it returns
+        except Exception as error:
+            self._fault(error)
+
     def _end(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
         key, value = running.key, self._value
+        calls = self._hooks.calls_of(key)
         arrived: list[Value | None] = []
         for i, gradient in enumerate(grad_outputs):
             found = self.buffers.pop((key, i))
             if gradient is None:
                 arrived.append(None)
             elif found is None or running.is_changed or found.value is None:
-                arrived.append(value(gradient))
+                seen = _seen_by_hooks(calls, running.grad_before) if len(grad_outputs) == 1 else None
+                if running.arrived is not None:
+                    seen = running.arrived[i]
+                arrived.append(seen if seen is not None else value(gradient))
                 if found is not None and found.open is not None and not running.is_changed:
                     self._fill_in(found.open, arrived[-1])
             else:
                 arrived.append(found.value)
-                self._note(gradient, found.value)
+                if not running.is_users:
+                    self._note(gradient, found.value)
         leaf = running.leaf
         sent: list[Value | None] = []
         deliveries: list[Delivery] = []
@@ -205,7 +239,7 @@ class OpenPass:
             for gradient in grad_inputs:
                 if gradient is None:
                     known = None
-                elif grad_outputs and gradient is grad_outputs[0]:
+                elif grad_outputs and gradient is grad_outputs[0] and not (running.is_users or running.entry.hooks):
                     known = arrived[0]
                 elif gradient is not last:
                     known = value(gradient)
@@ -216,6 +250,8 @@ class OpenPass:
                                                 len(deliveries)))  # fmt: skip
         now = next_sequence_nr()
         if now != self.made_until:
+            self.tape.note_computed(zip(grad_outputs, arrived, strict=True))
+            self.tape.note_computed(zip(grad_inputs, sent, strict=False))
             self.tape.note_made(self.made_until, now, self.index, running.number)
             self.made_until = now
         grad_after = None
@@ -227,7 +263,7 @@ class OpenPass:
                 len(self.steps), running.number, tuple(arrived), self._uses(running.entry), tuple(sent),
                 tuple(deliveries), running.grad_before, grad_after,
                 not self.request.keep_graph and bool(running.entry.saved),
-                self._hooks.calls_of(key), (), None,
+                calls, (), None,
             )
         )  # fmt: skip
         self.done.add(key)
@@ -285,23 +321,39 @@ class OpenPass:
         arrived = [found.value if (found := self.buffers.pop((key, i))) is not None else None for i in range(count)]
         number = self.tape.ids[key]
         entry = self.tape.nodes[number]
+        calls = self._hooks.calls_of(key)
+        if count == 1 and (seen := _seen_by_hooks(calls, None)) is not None:
+            arrived = [seen]
         self.steps.append(
             BackwardStep(
                 len(self.steps), number, tuple(arrived), self._uses(entry), (), (),
-                None, None, False, self._hooks.calls_of(key), (), error,
+                None, None, False, calls, (), error,
             )
         )  # fmt: skip
 
     def capture(self, result: Any) -> None:
-        """Note what `grad()` has returned, or the gradients of the leaves that `backward(inputs=)` asked for."""
+        """Note what `grad()` has returned, or the gradients of the tensors that `backward(inputs=)` asked for."""
         found = []
         for i, one in enumerate(self.request.inputs):
             if not isinstance(one, torch.Tensor):
                 continue
-            gradient = one.grad if self.request.accumulate else result[i] if result is not None else None
-            found.append(Capture(self.tape.ref_of(one).tensor, self._value(gradient)))
+            if self.request.accumulate:
+                value = self._added(*self.inputs[i])
+            else:
+                value = self._value(result[i]) if result is not None else None
+            found.append(Capture(self.tape.ref_of(one).tensor, value))
         self.captures = tuple(found)
         self._end_step()
+
+    def _added(self, key: GraphNode | None, output_nr: int) -> Value | None:
+        """The gradient that has arrived at an output of a node, and was added to a `.grad`."""
+        if key is None or key not in self.tape.ids:
+            return None
+        number = self.tape.ids[key]
+        for step in self.steps:
+            if step.node == number:
+                return step.grad_outputs[output_nr] if output_nr < len(step.grad_outputs) else None
+        return self.buffers.sum_in((key, output_nr))
 
     def read_grads_again(self) -> None:
         """Read `.grad` at the end once more: a reducer such as DDP's averages it after the leaf's step.
@@ -357,6 +409,18 @@ def _needed(graph: Graph, inputs: Sequence[tuple[GraphNode | None, int]]) -> set
                 needed.add(user)
                 waiting.append(user)
     return needed
+
+
+def _seen_by_hooks(calls: Sequence[HookCall], grad_before: Value | None) -> Value | None:
+    """What arrived at a node with one output, as its hooks saw it: the node and later hooks may have written into it.
+
+    A hook of a leaf that runs after the accumulation is shown the gradient itself if there was none before.
+    """
+    for call in reversed(calls):
+        if call.kind in ("tensor", "node pre"):
+            return call.after
+    first = next((call for call in calls if call.kind == "post accumulate"), None)
+    return first.before if first is not None and grad_before is None else None
 
 
 def _same(one: Value, other: Value) -> bool:

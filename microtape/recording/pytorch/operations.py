@@ -21,8 +21,8 @@ from torch.overrides import TorchFunctionMode
 from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
 from microtape.recording.pytorch.call_sites import site_in
-from microtape.recording.pytorch.function_kinds import CALL, READS_NODE, TAKES, WRITES, kind_of, word_of
-from microtape.recording.pytorch.notes import Operation, Origin, Version, origin_of
+from microtape.recording.pytorch.function_kinds import CALL, MAKES_DUAL, READS_NODE, TAKES, WRITES, kind_of, word_of
+from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
@@ -46,6 +46,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self.taken: dict[int, tuple[Any, Version, str, tuple[CodeType, int] | None]] = {}  # numbers, by id
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
+        self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
         self._detached: Origin = None  # what the tensor came out of that `detach_` is about to cut off
 
@@ -104,6 +105,8 @@ class Operations(_Mode):  # type: ignore[misc]
             seen = tensors.see(tensor)
             if version not in seen.values:
                 seen.values[version] = tensors.copied(tensor)
+                if seen.base is not None:
+                    self._renewed(tensor, seen, version)
             seen.latest = version
             operands.append((seen, version))
             behind.append(origin_of(seen))
@@ -143,9 +146,10 @@ class Operations(_Mode):  # type: ignore[misc]
         if kind == WRITES or "out" in kwargs or kwargs.get("inplace"):
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
+                is_recorded = any([one.requires_grad for one in found[1:]])
                 for one in found[:1] if out is None else tensors_in((out,), {}):
-                    if (seen := self.tensors.find(one)) is not None:  # else it may be memory without numbers yet
-                        self.tensors.read(one)
+                    if is_recorded or self.tensors.find(one) is not None or version_of(one):
+                        seen, _ = self.tensors.read(one)  # else it may be memory that nothing has written to yet
                         self._detached = origin_of(seen)
         return [(one, version_of(one)) for one in found]
 
@@ -163,6 +167,7 @@ class Operations(_Mode):  # type: ignore[misc]
         if before is None:
             return
         end = _next_number()
+        self.duals_were_made = self.duals_were_made or kind == MAKES_DUAL
         wrote = [one for one, version in before if version_of(one) != version]
         if kind == TAKES:
             self._took(function, before, result, frame)
@@ -198,13 +203,14 @@ class Operations(_Mode):  # type: ignore[misc]
         detached, self._detached = self._detached, None
         if not wrote and not detaches:  # `contiguous` and others may give their argument back
             results = [one for one in results if not any(one is operand for operand, _ in before)]
-        results += [one for one in wrote if not any(one is other for other in results)]
-        recorded = [one for one in results if one.requires_grad and tells_history(one) and one.grad_fn is not None]
-        recorded = recorded if end != start else []
+        for one in wrote:
+            if not any(one is other for other in results):
+                results.append(one)
+        recorded = [one for one in results if _is_made_since(start, one)] if end != start else []
         has_history = any(one.requires_grad for one, _ in before) or (detaches and self._has_history(before[0][0]))
         if not recorded and not results:
             return
-        operands = [self._operand(one, version, wrote) for one, version in before]
+        operands = [self._operand(one, version, wrote, bool(recorded)) for one, version in before]
         behind = [detached] if detaches else [origin_of(seen) for seen, _ in operands]
         constants = constants_of(function, args, kwargs)
         operation = Operation(start, end, function, site_in(frame), operands, behind, constants)
@@ -215,6 +221,10 @@ class Operations(_Mode):  # type: ignore[misc]
         if recorded:
             for one in recorded:
                 self._computed(one, operation)
+            for one in wrote:
+                self.tensors.read(one)  # also what was overwritten without a word to torch
+                if one._base is not None and _is_made_since(start, one._base):
+                    self._computed(one._base, operation)
         else:
             if not has_history and not any(seen.border is not None for seen, _ in operands):
                 for one in wrote:
@@ -225,10 +235,22 @@ class Operations(_Mode):  # type: ignore[misc]
         if start != end:
             self._add_range(operation)
 
-    def _operand(self, tensor: Any, version: int, wrote: Sequence[Any]) -> Version:
+    def _operand(self, tensor: Any, version: int, wrote: Sequence[Any], is_recorded: bool) -> Version:
         if any(one is tensor for one in wrote):
             return self.tensors.see(tensor), version
-        return self.tensors.read(tensor)
+        seen = self.tensors.see(tensor)
+        is_new = version not in seen.values
+        operand = self.tensors.read(tensor)
+        if is_new and seen.base is not None and is_recorded:
+            self._renewed(tensor, seen, version)
+        return operand
+
+    def _renewed(self, tensor: Any, seen: SeenTensor, version: int) -> None:
+        """Note the node of a view whose memory was written to: torch makes it when a recorded call uses the view."""
+        if tensor.requires_grad and tells_history(tensor) and tensor.grad_fn is not None:
+            node = self.tensors.node(tensor.grad_fn)
+            seen.node, seen.output_nr = node.reference, tensor.output_nr
+            node.outputs.setdefault(tensor.output_nr, (seen, version))
 
     def _computed(self, tensor: Any, operation: Operation) -> None:
         node = self.tensors.node(tensor.grad_fn)
@@ -314,6 +336,13 @@ class Operations(_Mode):  # type: ignore[misc]
             self._after(function, CALL, args, kwargs, before, start, result, frame)
         except Exception as error:
             self._fault(error)
+
+
+def _is_made_since(sequence_nr: int, tensor: Any) -> bool:
+    """Whether a tensor was computed by a node with this sequence number or a later one."""
+    if not tensor.requires_grad or not tells_history(tensor) or tensor.grad_fn is None:
+        return False
+    return bool(tensor.grad_fn._sequence_nr() >= sequence_nr)
 
 
 def _storage(tensor: Any) -> int:

@@ -49,6 +49,7 @@ from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
 _TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
+_FORWARD = "derivatives in forward mode (jvp, jacfwd, forward_ad) have no backward pass and are not recorded"
 _OLDEST, _NEWEST = (2, 4), (2, 13)
 _UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.13"
 
@@ -313,6 +314,8 @@ class TorchRecorder:
     def _notes(self) -> Iterator[str]:
         if self.left_out:
             yield _TRANSFORMED
+        if self.operations.duals_were_made:
+            yield _FORWARD
         if not _OLDEST <= _version(torch.__version__) <= _NEWEST:
             yield _UNTRIED.format(version=torch.__version__)
 

@@ -77,6 +77,8 @@ def _operands(
     A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges, and the
     last of them gets what none of them has `used`.
     """
+    if entry.made_by is not None or (operation is not None and operation.function is torch.autograd.grad):
+        operation = None  # a pass has made the node: the operands of the call that began the pass are not its own
     given = list(operation.operands) if operation is not None else []
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
     is_last = bool(entry.node.outputs)

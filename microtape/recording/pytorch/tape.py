@@ -20,7 +20,8 @@ from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
 from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry, TensorEntry, walk
-from microtape.recording.pytorch.tensors import Tensors, tells_history
+from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
+from microtape.recording.pytorch.values import shape_and_dtype
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
@@ -53,9 +54,10 @@ class Tape:
         return walk(roots, self._tensors, known)
 
     def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
-        """Read those of the tensors that nodes of this graph computed, before it is adopted."""
+        """Read those of the tensors that nodes of this graph computed, if it is not known, before it is adopted."""
         for tensor in tensors:
-            if tensor.grad_fn is not None and (node := self._tensors.node(tensor.grad_fn)) in graph.nodes:
+            node = self._tensors.node(tensor.grad_fn) if tensor.grad_fn is not None else None
+            if node is not None and node in graph.nodes and tensor.output_nr not in node.outputs:
                 node.outputs[tensor.output_nr] = self._tensors.read(tensor)
 
     def adopt(self, graph: Graph) -> None:
@@ -166,13 +168,24 @@ class Tape:
             entry.output_count = len(metadata)
             for output_nr, one in enumerate(metadata):
                 with contextlib.suppress(Exception):
-                    described = tuple(one.shape), str(one.dtype).removeprefix("torch.")
-                    self._described[entry.node, output_nr] = described
+                    self._described[entry.node, output_nr] = shape_and_dtype(one)
 
     def note_made(self, first: int, end: int, pass_: int, maker: int) -> None:
         """Note that a step of a pass has made the nodes with these sequence numbers."""
         self._made.append((first, end, pass_, maker))
         self._made_until.append(end)
+
+    def note_computed(self, gradients: Iterable[tuple[Any, Value | None]]) -> None:
+        """Note gradients that nodes have computed which a step has made, and their values."""
+        for gradient, value in gradients:
+            if gradient is not None and gradient.grad_fn is not None:
+                node = self._tensors.node(gradient.grad_fn)
+                if gradient.output_nr not in node.outputs and gradient.output_nr not in node.inner:
+                    seen = SeenTensor(*shape_and_dtype(gradient))
+                    seen.requires_grad = True
+                    version = seen.latest = version_of(gradient)
+                    seen.values[version] = value
+                    node.inner[gradient.output_nr] = seen, version
 
     def _maker_of(self, sequence_nr: int) -> tuple[int | None, int | None]:
         """The pass and the node that made a node; None for the program's own forward."""

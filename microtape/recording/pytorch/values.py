@@ -114,6 +114,11 @@ class Values:
             except Exception:
                 return
 
+    @property
+    def spent(self) -> int:
+        """How many bytes of the budget are used."""
+        return self._budget.bytes - self._budget.left
+
     def renew(self) -> None:
         """Begin a segment, for whose copies there is the whole budget again."""
         self._budget.left = self._budget.bytes
@@ -184,7 +189,7 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
 
 
 def shape_and_dtype(tensor: Any) -> tuple[tuple[int, ...], str]:
-    """The shape and dtype of any tensor, also one without elements. A symbolic size that is unknown counts as 0."""
+    """The shape and dtype of any tensor or of what describes one; a symbolic size that is unknown counts as 0."""
     with _WithoutFunctionModes():
         try:
             dtype = str(tensor.dtype).removeprefix("torch.")

@@ -211,7 +211,8 @@ class Recorder(Watcher):
         lost = LostPass(task, self.count)  # until everything about its start is known
         self.open.append(lost)
         self.count += 1
-        self.tape.adopt(task.dependencies)
+        roots = [node for node, _ in task.root.next_edges if node is not None]  # some may lead to none of the inputs
+        self.tape.adopt([*task.dependencies, *roots])
         for tensor in [one for one in task.inputs if isinstance(one, TensorState)]:
             self.tape.adopt_tensor(tensor)
         if outermost:

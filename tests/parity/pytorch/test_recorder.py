@@ -19,6 +19,10 @@ def clip(gradient):
     return gradient.clamp(-1, 1)
 
 
+def halve(leaf):
+    leaf.grad.mul_(0.5)
+
+
 def test_nested_recorders_record_the_same(torch, recorder):
     from torch import nn
 
@@ -60,7 +64,7 @@ def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):
         for _ in range(10):
             optimizer.zero_grad()
             model(torch.randn(64, 64)).pow(2).mean().backward()
-            left.append(watching.values._budget.left)
+            left.append(watching.values.spent)
             optimizer.step()
     assert all(len(watching.tensors.find(one).values) <= 2 for one in model.parameters())
     assert len(set(left)) == 1
@@ -122,3 +126,65 @@ def test_a_failed_script_prints_the_traceback_that_it_prints_by_itself(tmp_path,
     )
     assert plain.startswith("Traceback")
     assert recorded.startswith(plain)
+
+
+def test_a_function_that_writes_into_its_gradient_is_shown_before_and_after(torch, recorder):
+    class Tripled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.mul_(3)
+
+    for size in (2, 20_000):  # copied, and summarised
+        x = torch.ones(size, requires_grad=True)
+        with recorder() as r:
+            y = Tripled.apply(x * 1)
+            (y * 2 + y.exp() * 0).sum().backward()
+        recording = r.recording
+        step = next(one for one in recording.passes[0].steps if recording.nodes[one.node].name == "TripledBackward")
+        values = step.grad_outputs[0], step.grad_inputs[0], step.deliveries[0].term
+        assert [one.max if size > 2 else one.max() for one in values] == [2.0, 6.0, 6.0]
+
+
+def test_a_hook_after_the_accumulation_does_not_change_what_arrived(torch, recorder):
+    for size in (2, 20_000):
+        x = torch.ones(size, requires_grad=True)
+        x.register_post_accumulate_grad_hook(halve)
+        with recorder() as r:
+            (x * 2 + x * 4).sum().backward()
+        step = r.recording.passes[0].steps[-1]
+        arrived, after = (one.max if size > 2 else one.max() for one in (step.grad_outputs[0], step.grad_after))
+        assert (arrived, after) == (6.0, 3.0)
+
+
+def test_a_write_through_a_view_gives_its_base_a_value_and_a_node(torch, recorder):
+    x = torch.ones(4, requires_grad=True)
+    with recorder() as r:
+        y = x * 2
+        turned = y.view(2, 2).t()
+        y.view(2, 2)[0].mul_(5)
+        (turned * 3).sum().backward()
+    recording = r.recording
+    written = next(one for one in recording.nodes if one.name == "CopySlices")
+    assert recording.value(written.outputs[0]).tolist() == [10, 10, 2, 2]
+    renewed = next(one for one in recording.nodes if one.name == "AsStridedBackward0")
+    assert recording.value(renewed.outputs[0]).tolist() == [[10, 2], [10, 2]]
+    assert renewed.edges[0].node == written.id
+
+
+def test_what_backward_records_has_values_and_no_operands_of_the_call(torch, recorder):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with recorder() as r:
+        loss = (x.exp() * x).sum()
+        (first,) = torch.autograd.grad(loss, x, create_graph=True)
+        first.sum().backward()
+    recording = r.recording
+    made = [one for one in recording.nodes if one.made_by is not None]
+    assert made
+    names = {recording.tensors[one.ref.tensor].name for node in made for one in node.operands if one.ref is not None}
+    assert "loss" not in names
+    assert not any(one.text.startswith("create_graph") for node in made for one in node.operands)
+    assert all(recording.value(one.outputs[0]) is not None for one in made if one.name == "MulBackward0")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).with_name("undisturbed.py").read_text(encoding="utf-8")
-NAMES = [one.name for one in ast.parse(SOURCE).body if isinstance(one, ast.FunctionDef) and one.name != "leaf"]
+HELPERS = ("leaf", "trained")
+NAMES = [
+    (module, one.name)
+    for module in ("undisturbed", "surroundings")
+    for one in ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
+    if isinstance(one, ast.FunctionDef) and one.name not in HELPERS and not one.name.startswith("_")
+]
 
 
 def flat(value, torch):
@@ -38,14 +44,13 @@ def replaced(torch):
 
 
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder
-@pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_program_computes_the_same(torch, name):
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_a_recorded_program_computes_the_same(torch, module, name):
     from microtape.recording.file.integrity import check_integrity
     from microtape.recording.findings import findings
     from microtape.recording.pytorch.recorder import TorchRecorder
-    from tests.parity.pytorch import undisturbed
 
-    program = getattr(undisturbed, name)
+    program = getattr(importlib.import_module(f"tests.parity.pytorch.{module}"), name)
     plain, state = run(program, torch)
     before = replaced(torch)
     with TorchRecorder() as recorder:
@@ -55,7 +60,38 @@ def test_a_recorded_program_computes_the_same(torch, name):
     assert all(equal(a, b, torch) for a, b in zip(plain, recorded, strict=True))
     assert torch.equal(state, state_after)
     recording = recorder.recording
+    assert module != "surroundings" or any(one.steps for one in recording.passes)
     assert recording.faults == ()
     check_integrity(recording)
     for finding in findings(recording):
         assert finding.headline
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_region_is_one_node(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+    from tests.parity.pytorch.surroundings import compiled_by_aot_eager
+
+    with TorchRecorder() as recorder:
+        compiled_by_aot_eager()
+    recording = recorder.recording
+    for one in recording.passes:
+        names = [recording.nodes[step.node].name for step in one.steps]
+        assert names[:3] == ["SumBackward0", "PowBackward0", "CompiledFunctionBackward"]
+        assert set(names[3:]) == {"AccumulateGrad"}
+        assert all(step.grad_outputs[0] is not None for step in one.steps)
+
+
+def test_an_interrupted_pass_is_recorded_up_to_there(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+    from tests.parity.pytorch.surroundings import interrupted_passes
+
+    with TorchRecorder() as recorder:
+        interrupted_passes()
+    recording = recorder.recording
+    errors = [one.error.type if one.error is not None else None for one in recording.passes]
+    assert errors == ["KeyboardInterrupt", "SystemExit", "MemoryError", None]
+    for one in recording.passes[:3]:
+        names = [recording.nodes[step.node].name for step in one.steps]
+        assert names == ["SumBackward0", "MulBackward0", "InterruptingBackward"]
+        assert one.steps[-1].error is not None

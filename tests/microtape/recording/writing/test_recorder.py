@@ -696,3 +696,11 @@ def test_what_arrives_at_a_root_includes_all_its_first_gradients():
     assert steps[one.roots[0].node].grad_outputs == (11.0 + 2 * 6.0,)
     assert (delivery.before, delivery.term, delivery.total) == (17.0, 6.0, 23.0)
     assert x.grad == 2.0 * 23.0
+
+
+def test_a_root_that_leads_to_none_of_the_inputs_is_recorded():
+    x, y = (mt.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    recording = mt.record(lambda: mt.autograd.backward([x * 2, y], [mt.ones(2), mt.ones(2)], inputs=[x]))
+    assert recording.faults == ()
+    root = recording.passes[0].roots[1].node
+    assert recording.tensors[recording.nodes[root].variable].name == "y"

@@ -1,0 +1,241 @@
+"""Programs that use torch beside threads, processes, compilers, copies and errors. Each returns what it computed."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import pickle
+import sys
+import threading
+from typing import Any
+
+import torch
+from torch import nn
+
+
+def leaf(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, requires_grad=True)
+
+
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        own = torch.tensor([float(index), 1.0], requires_grad=True)
+        (own * own).sum().backward()  # a pass in the worker
+        return own.grad
+
+
+class Interrupting(torch.autograd.Function):
+    error: type[BaseException] = KeyboardInterrupt
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        raise Interrupting.error("in the middle")
+
+
+class Fragile(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+        self.error = None
+
+    def forward(self, x):
+        hidden = self.inner(x)
+        if self.error is not None:
+            raise self.error
+        return hidden.tanh()
+
+
+def trained(model: nn.Module, loader: Any) -> list[Any]:
+    for batch in loader:
+        model(batch).sum().backward()
+    return [one.grad for one in model.parameters()]
+
+
+def a_loader_that_forks():
+    return trained(nn.Linear(2, 1), torch.utils.data.DataLoader(Numbers(), 2, num_workers=2))
+
+
+def a_loader_that_spawns():
+    loader = torch.utils.data.DataLoader(Numbers(), 3, num_workers=1, multiprocessing_context="spawn")
+    return trained(nn.Linear(2, 1), loader)
+
+
+def a_pass_in_a_thread():
+    a = leaf(3)
+    y = (a * a).exp().sum()
+    thread = threading.Thread(target=y.backward)
+    thread.start()
+    thread.join()
+    (a * 2).sum().backward()
+    return a.grad
+
+
+def passes_in_two_threads_at_once():
+    weight = leaf(20, 20)
+    found: dict[int, Any] = {}
+
+    def run(number: int) -> None:
+        own = weight.detach().clone().requires_grad_()
+        for _ in range(20):
+            (own @ own).tanh().sum().backward()
+        found[number] = own.grad
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for one in threads:
+        one.start()
+    for _ in range(20):
+        (weight @ weight).sum().backward()
+    for one in threads:
+        one.join()
+    return weight.grad, found[0], found[1]
+
+
+def _compiled(backend: str) -> Any:
+    torch.compiler.reset()
+    model = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.Linear(4, 2))
+    compiled = torch.compile(model, backend=backend)
+    for _ in range(2):
+        compiled(torch.randn(5, 3)).square().sum().backward()
+    return [one.grad for one in model.parameters()]
+
+
+def compiled_by_eager():
+    return _compiled("eager")
+
+
+def compiled_by_aot_eager():
+    return _compiled("aot_eager")
+
+
+def spectral_normalisation():
+    model = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2))
+    for _ in range(2):
+        model(torch.randn(4, 3)).sum().backward()
+    return [one.grad for one in model.parameters()], list(model.buffers())
+
+
+def a_parametrization():
+    class Symmetric(nn.Module):
+        def forward(self, x):
+            return x.triu() + x.triu(1).transpose(-1, -2)
+
+    model = nn.Linear(3, 3)
+    nn.utils.parametrize.register_parametrization(model, "weight", Symmetric())
+    with nn.utils.parametrize.cached():
+        (model(torch.randn(2, 3)) + model(torch.randn(2, 3))).sum().backward()
+    return [one.grad for one in model.parameters()]
+
+
+def traced_functions():
+    def work(x, w):
+        return (x * w).tanh() @ w
+
+    x, w = torch.randn(3, 3), leaf(3, 3)
+    traced = torch.jit.trace(work, (x, torch.ones(3, 3)))
+    for _ in range(3):
+        traced(x, w).sum().backward()
+    return w.grad
+
+
+def scripted_functions():
+    model = torch.jit.script(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+    for _ in range(3):
+        model(torch.randn(2, 3)).sum().backward()
+    return [one.grad for one in model.parameters()]
+
+
+def copies_of_a_module():
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.BatchNorm1d(3))
+    model(torch.randn(4, 3)).sum().backward()
+    copied = copy.deepcopy(model)
+    unpickled = pickle.loads(pickle.dumps(model))
+    file = io.BytesIO()
+    torch.save(model.state_dict(), file)
+    size = file.tell()
+    file.seek(0)
+    unpickled.load_state_dict(torch.load(file))
+    for one in (model, copied, unpickled):
+        one(torch.randn(4, 3)).square().sum().backward()
+    return [one.grad for each in (model, copied, unpickled) for one in each.parameters()], size
+
+
+def an_interrupted_forward():
+    model = Fragile()
+    found = []
+    for error in (KeyboardInterrupt("now"), ValueError("too large"), SystemExit(3), None):
+        model.error = error
+        try:
+            model(torch.randn(2, 3)).sum().backward()
+        except BaseException as caught:
+            found.append(repr(caught))
+    return found, [one.grad for one in model.parameters()]
+
+
+def interrupted_passes():
+    found = []
+    a = leaf(3)
+    for error in (KeyboardInterrupt, SystemExit, MemoryError):
+        Interrupting.error = error
+        try:
+            (Interrupting.apply(a * 2) * 3).sum().backward()
+        except BaseException as caught:
+            found.append(repr(caught))
+    (a * 5).sum().backward()
+    return found, a.grad
+
+
+def a_hook_that_exits():
+    a = leaf(3)
+    handle = a.register_hook(lambda gradient: sys.exit("enough"))
+    found = []
+    try:
+        (a * 2).sum().backward()
+    except SystemExit as caught:
+        found.append(str(caught))
+    handle.remove()
+    (a * 2).sum().backward()
+    return found, a.grad
+
+
+def an_error_while_a_graph_is_built():
+    a = leaf(3)
+    with contextlib.suppress(RuntimeError):
+        (a * torch.ones(4)).sum().backward()
+    with contextlib.suppress(TypeError):
+        torch.cat(a, 3).sum().backward()
+    (a * 2).sum().backward()
+    return a.grad
+
+
+def a_saved_tensor_on_the_cpu_and_a_checkpoint():
+    from torch.utils.checkpoint import checkpoint
+
+    a = leaf(4, 4)
+    with torch.autograd.graph.save_on_cpu(pin_memory=False):
+        y = checkpoint(lambda x: (x @ x).tanh(), a, use_reentrant=False)
+    y.sum().backward()
+    return a.grad
+
+
+def autocast_and_a_scaler():
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), 0.01)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**4)
+    for number in range(3):
+        optimizer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = model(torch.randn(8, 4)).square().mean() * (float("inf") if number == 1 else 1.0)
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+    return list(model.parameters()), scaler.get_scale()

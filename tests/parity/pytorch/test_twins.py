@@ -1,0 +1,144 @@
+"""A program of microtape and the same program of PyTorch diff as equal."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from microtape.recording.comparing import Comparison, compare
+from microtape.recording.engines import Engine, ProgramRecorder
+from microtape.recording.model.model import Recording
+from tests.parity.pytorch import twins
+from tests.parity.random.compare import differences
+from tests.parity.random.program import Program, listing, statements
+from tests.parity.random.session import Seen, Session
+from tui.commands.cli import main
+from tui.shell.exits import Exit
+
+OTHER_NODES = {"an_einsum": ["PermuteBackward0", "PermuteBackward0", "ViewBackward0", "PermuteBackward0"]}
+"""Programs for which torch has nodes that microtape has not."""
+PROGRAMS = [
+    name
+    for name, one in vars(twins).items()
+    if isinstance(one, types.FunctionType) and one.__module__ == twins.__name__ and name not in OTHER_NODES
+]
+TOPICS: list[tuple[str, ...]] = [(), ("functions",), ("hooks",)]
+APART = (".data", ".detach().", "inner.grad", "watch_nodes", "not have been used")
+"""What the recorders see in ways of their own: a write that torch does not count, and what runs inside of a pass. And
+microtape refuses to return a gradient that is not there after the pass, torch within it."""
+
+
+def recorded(module: Any, engine: Engine, run: Any) -> Recording:
+    recorder = ProgramRecorder("program", engine=engine)
+    with recorder:
+        run(module)
+    assert recorder.recording.faults == ()
+    return recorder.recording
+
+
+def both(run: Any, torch: Any) -> tuple[Recording, Recording]:
+    import torch.utils.checkpoint
+
+    import microtape
+
+    torch.set_num_threads(1)
+    return recorded(microtape, "microtape", run), recorded(torch, "torch", run)
+
+
+def what(found: Comparison) -> str:
+    """What keeps two recordings from being equal."""
+    lost = [[one.nodes[i].name for i in nodes] for one, nodes in zip((found.a, found.b), found.unmatched, strict=True)]
+    return f"{found.differences[:3]} {lost} {found.only} {found.counts}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_and_its_twin_are_equal(torch, name):
+    own, other = both(getattr(twins, name), torch)
+    assert own.passes
+    for found in (compare(own, other), compare(other, own)):
+        assert found.is_equal, what(found)
+        assert found.counts.values > 5
+
+
+@pytest.mark.parametrize(("name", "nodes"), OTHER_NODES.items())
+def test_where_torch_has_other_nodes_the_rest_agrees(torch, name, nodes):
+    found = compare(*both(getattr(twins, name), torch))
+    assert not found.differences
+    assert found.unmatched[0] == ()
+    assert sorted(found.b.nodes[i].name for i in found.unmatched[1]) == sorted(nodes)
+
+
+def test_another_order_is_reported_by_itself(torch):
+    found = compare(*both(twins.second_derivatives, torch))
+    assert found.is_equal
+    (one,) = found.orders
+    for recording, position, step in zip((found.a, found.b), one.passes, one.steps, strict=True):
+        assert recording.passes[position].steps[step].node is not None
+
+
+def test_a_changed_constant_is_found_in_the_twin(torch):
+    def program(mt):
+        n = twins.Numbers(mt)
+        x, w = n.leaf(3), n.leaf(3)
+        factor = 2.0 if mt is torch else 2.001
+        ((x * w).tanh() * factor).sum().backward()
+
+    found = compare(*both(program, torch))
+    assert found.first is not None
+    assert found.a.nodes[found.first.nodes[0]].name == "MulBackward0"
+    assert {one.kind for one in found.differences} >= {"value", "sent", "grad"}
+
+
+def test_the_command_says_that_the_scripts_are_equal(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    body = """
+x = mt.linspace(-1, 1, 12).reshape(3, 4).requires_grad_()
+w = mt.linspace(0, 1, 8).reshape(4, 2).requires_grad_()
+hidden = (x @ w).relu() + 0
+hidden[0].mul_(2)
+(hidden.softmax(1).log() * w[:1]).mean().backward()
+"""
+    for name, module in (("own", "microtape"), ("other", "torch")):
+        Path(f"{name}.py").write_text(f"import {module} as mt\n{body}", encoding="utf-8")
+    assert main(["diff", "own.py", "other.py"]) == Exit.OK, capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("chunk", range(8))
+def test_random_programs_and_their_twins_are_equal(torch, chunk):
+    import torch.utils.checkpoint
+
+    import microtape
+    from tests.parity.random.topics import write
+
+    torch.set_num_threads(1)
+    compared = 0
+    seed = 1000 * chunk
+    while compared < 25:
+        program, plain = write(seed, torch, TOPICS[seed % len(TOPICS)])
+        seed += 1
+        seen: list[list[Seen]] = []
+
+        def run(module: Any) -> None:
+            seen.append(Session(module).run(program))  # noqa: B023
+
+        own, other = recorded(microtape, "microtape", run), recorded(torch, "torch", run)
+        if not own.passes or _parts(program, plain, seen[0]):
+            continue
+        compared += 1
+        found = compare(own, other)
+        assert found.is_equal, f"{listing(program, 'torch')}\n{what(found)}"
+
+
+def _parts(program: Program, plain: list[Seen], ours: list[Seen]) -> bool:
+    """Whether the engines do different things in a program, or the recorders see it in ways of their own."""
+    if differences(plain, ours) or any(one.shares_gradient for one in (*plain, *ours)):
+        return True
+    if any((one.error is None) != (other.error is None) for one, other in zip(plain, ours, strict=True)):
+        return True
+    text = "\n".join([*statements(program), *(one.error[1] for one in plain if one.error is not None)])
+    return any(word in text for word in APART)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from microtape.recording.checking.node_again import Backward
-from microtape.recording.checking.quotients import Array, Arrays, Forward, close, moved, precision
+from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward, close, moved, precision
 from microtape.recording.model.model import JacobianCheck
 
 LONGEST = 16  # elements of an output or an operand: each element of an operand costs three calls of the forward
@@ -20,7 +19,8 @@ def jacobians(
     arrays: Arrays,
     wide: Arrays,
     outputs: Sequence[tuple[int, int]],
-    needed: Sequence[bool],
+    edges: Sequence[int | None],
+    precisions: Sequence[float],
 ) -> Iterator[JacobianCheck]:
     """The Jacobian of each small output by each small operand.
 
@@ -31,7 +31,9 @@ def jacobians(
         arrays: the operands.
         wide: the operands in the dtypes for the differences.
         outputs: the differentiable outputs: their numbers among the results of `forward`, and among all outputs.
-        needed: for each operand, whether its gradient is needed. Where backward then returns None, it counts as 0.
+        edges: for each operand the edge that its gradient takes. Where backward then returns None, it counts as 0.
+            None: it is not needed.
+        precisions: the machine precision of each operand.
     """
     results = forward(arrays)
     for place, output in outputs:
@@ -40,7 +42,8 @@ def jacobians(
             continue
         rows = [backward(output, one_hot) for one_hot in _one_hots(result)]
         for operand, array in enumerate(arrays):
-            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or not needed[operand]:
+            edge = edges[operand]
+            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or edge is None:
                 continue
             gradients = [np.zeros(array.shape) if row[operand] is None else row[operand] for row in rows]
             analytical = np.array([one.reshape(-1) for one in gradients], np.float64)
@@ -50,9 +53,9 @@ def jacobians(
                 after, here, before = (one[place].reshape(-1) for one in near.outputs)
                 numerical[:, element] = near.quotients(after - here, here - before, analytical[:, element])
             if np.isfinite(numerical).all():
-                agrees = close(analytical, numerical, precision(wide[operand]), precision(array))
+                agrees = close(analytical, numerical, precision(wide[operand]), precisions[operand])
                 wrong = _worst_first(analytical, numerical, agrees)
-                yield JacobianCheck(*where, operand, output, analytical, numerical, wrong)
+                yield JacobianCheck(*where, edge, output, analytical, numerical, wrong)
 
 
 def _one_hots(result: Array) -> Iterator[Array]:

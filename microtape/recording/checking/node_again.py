@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
-from microtape.recording.checking.quotients import Array, Arrays, Forward
+from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward
 from microtape.tape.fitting import fit_gradient
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
@@ -17,9 +17,6 @@ from microtape.tape.operation import Operation, quiet_context
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, new_tensor, requires_grad
 from microtape.tensors.differentiate import grad
-
-Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
-"""The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
 
 
 class FunctionAgain:

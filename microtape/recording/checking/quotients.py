@@ -17,6 +17,8 @@ Array: TypeAlias = npt.NDArray[Any]
 Arrays: TypeAlias = Sequence[Array]
 Forward: TypeAlias = Callable[[Arrays], Arrays]
 """An operation's outputs from its operands."""
+Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
+"""The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
 
 
 class Moved(NamedTuple):

@@ -25,6 +25,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.pytorch.buffers import Buffers
+from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
@@ -67,9 +68,11 @@ class OpenPass:
         value: Callable[[Any], Value | None],
         values: Values,
         fault: Fault,
+        checker: TorchChecker | None,
     ) -> None:
         self.tape, self.request, self.index, self.place = tape, request, index, place
         self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
+        self._checker = checker
         roots = [edge_of(one) for one in request.outputs]
         self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
         graph = tape.walk(self._roots)
@@ -228,6 +231,12 @@ class OpenPass:
         )  # fmt: skip
         self.done.add(key)
         self._end_step()
+        if self._checker is not None and leaf is None:
+            create_graph = self.request.create_graph
+            self._checker.check(
+                key, self.index, self.steps[-1], (grad_inputs, grad_outputs), self.edges[key], create_graph=create_graph
+            )
+            self.made_until = next_sequence_nr()
 
     def _uses(self, entry: NodeEntry) -> tuple[SavedUse, ...]:
         if not entry.saved:

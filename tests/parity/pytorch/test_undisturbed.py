@@ -38,8 +38,9 @@ def replaced(torch):
 
 
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder
+@pytest.mark.parametrize("check", [None, "all"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_recorded_program_computes_the_same(torch, name):
+def test_a_recorded_program_computes_the_same(torch, name, check):
     from microtape.recording.file.integrity import check_integrity
     from microtape.recording.findings import findings
     from microtape.recording.pytorch.recorder import TorchRecorder
@@ -48,7 +49,7 @@ def test_a_recorded_program_computes_the_same(torch, name):
     program = getattr(undisturbed, name)
     plain, state = run(program, torch)
     before = replaced(torch)
-    with TorchRecorder() as recorder:
+    with TorchRecorder(check=check) as recorder:
         recorded, state_after = run(program, torch)
     assert replaced(torch) == before
     assert len(plain) == len(recorded)

@@ -19,8 +19,8 @@ from microtape.recording.model.model import BackwardStep, FiniteDifferences, Jac
 
 _MOST_ELEMENTS = 64  # of one gradient: each costs three calls of the forward
 _FEWEST_ELEMENTS = 4  # of a gradient whose node has large operands
-_SMALL = 65_536  # elements of all operands together, up to which as many are checked as for the smallest
-_FREE = 4_096  # elements of all operands together: calls with no more do not count as work
+_FREE = 4_096  # elements of all operands together: up to there, a call does not count as work
+_SMALL = 65_536  # the same of a Function: beyond, fewer elements of its gradients are checked; else beyond `_FREE`
 _MOST_WORK = 1 << 29  # elements that forward computes with again, in all calls together
 _MOST_JACOBIANS = 200  # of a segment; then only those of Functions and of wrong gradients, and ten times as many
 _NONE: Array = np.zeros(0)
@@ -141,7 +141,8 @@ class Checker:
     def _how_many(self, called: Called) -> int:
         """How many elements of a gradient to check: fewer of large ones, and none after too much work."""
         size = sum([one.size for one in called.arrays])
-        count = max(_FEWEST_ELEMENTS, min(_MOST_ELEMENTS, _MOST_ELEMENTS * _SMALL // max(size, 1)))
+        small = _SMALL if called.is_function or self.only is not None else _FREE
+        count = max(_FEWEST_ELEMENTS, min(_MOST_ELEMENTS, _MOST_ELEMENTS * small // max(size, 1)))
         if self.only is None and size > _FREE:
             if self._work > _MOST_WORK:
                 return 0

@@ -11,7 +11,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward
-from microtape.recording.pytorch.checks.undisturbed import Guard, undisturbed
+from microtape.recording.pytorch.checks.undisturbed import Guard, one_run
 from microtape.recording.pytorch.values import value_of
 
 _Function: Any = torch.autograd.Function
@@ -108,14 +108,14 @@ class FunctionAgain(_Call):
 
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
-        with _inside() as guard, self.as_it_was():
+        with one_run() as guard, self.as_it_was():
             return _arrays(_tensors(self._run(self.arguments(arrays, guard))[1]))
 
     def backward(self, arrays: Arrays) -> Backward:
         """Its backward, after a forward on these arrays."""
 
         def run(output: int, gradient: Array) -> Sequence[Any]:
-            with _inside() as guard:
+            with one_run() as guard:
                 arguments, _ = self.leaves(arrays, guard)
                 with self.as_it_was():
                     ctx, outputs = self._run(arguments)
@@ -129,7 +129,7 @@ class FunctionAgain(_Call):
         """Its backward for these gradients of the outputs, as a function of the operands: zeros where it gives None."""
 
         def run(arrays: Arrays) -> Arrays:
-            with _inside() as guard:
+            with one_run() as guard:
                 arguments, _ = self.leaves(arrays, guard)
                 with self.as_it_was():
                     ctx, outputs = self._run(arguments)
@@ -142,7 +142,7 @@ class FunctionAgain(_Call):
         """The derivatives of these gradients by the operands, as double backward computes them."""
 
         def run(edge: int, gradient: Array) -> Sequence[Any]:
-            with _inside() as guard, torch.enable_grad():
+            with one_run() as guard, torch.enable_grad():
                 arguments, leaves = self.leaves(arrays, guard)
                 needed = [one for one in leaves if one.requires_grad]
                 with self.as_it_was():  # clone: it may write to what is no leaf
@@ -202,14 +202,14 @@ class OperationAgain(_Call):
 
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs."""
-        with _inside() as guard, self.as_it_was():
+        with one_run() as guard, self.as_it_was():
             return _arrays(_tensors(self._run(self.arguments(arrays, guard))))
 
     def backward(self, arrays: Arrays) -> Backward:
         """The backward of torch, after a forward on these arrays."""
 
         def run(output: int, gradient: Array) -> Sequence[Any]:
-            with _inside() as guard, torch.enable_grad():
+            with one_run() as guard, torch.enable_grad():
                 arguments, leaves = self.leaves(arrays, guard)
                 needed = [one for one in leaves if one.requires_grad]
                 with self.as_it_was():
@@ -223,16 +223,6 @@ class OperationAgain(_Call):
     def _run(self, arguments: list[Any]) -> tuple[Any, ...]:
         returned = self._function(*arguments, **self._kwargs)
         return tuple(returned) if isinstance(returned, tuple | list) else (returned,)
-
-
-@contextlib.contextmanager
-def _inside() -> Any:
-    """Each run starts from the same random numbers."""
-    with undisturbed() as guard:
-        try:
-            yield guard
-        finally:
-            guard.forget()
 
 
 def _grad(roots: Sequence[Any], inputs: Sequence[Any], given: Sequence[Any], *, create_graph: bool = False) -> Any:

@@ -19,12 +19,12 @@ _torch: Any = torch
 _stack: Any = overrides  # untyped
 _Mode: Any = overrides.TorchFunctionMode
 _SETS = ("grad", "data", "requires_grad")
-_running = 0
+_guards: list[Guard] = []
 
 
 def is_running_again() -> bool:
     """Whether a call runs again at this moment, so that nothing of it is to be recorded."""
-    return _running > 0
+    return bool(_guards)
 
 
 class RefusedError(Exception):
@@ -38,15 +38,14 @@ def check_pass(accumulate: bool) -> None:
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[Guard]:
+def undisturbed() -> Iterator[None]:
     """Hides what runs inside from modes, hooks and recorders, and restores the random number generators.
 
     Nothing in here can write into a tensor that was not made in here.
     """
-    global _running
     above = _without_modes()
-    _running += 1
     guard = Guard()
+    _guards.append(guard)
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_random_states())
@@ -58,11 +57,21 @@ def undisturbed() -> Iterator[Guard]:
             if _torch._C._autograd._saved_tensors_hooks_is_enabled():  # those of the program would be called
                 stack.enter_context(graph.saved_tensors_hooks(_itself, _itself))
             stack.enter_context(guard)
-            yield guard
+            yield
     finally:
-        _running -= 1
+        _guards.pop()
         for mode in reversed(above):
             _stack._push_mode(mode)
+
+
+@contextlib.contextmanager
+def one_run() -> Iterator[Guard]:
+    """One run inside of `undisturbed`: the guard, to which every tensor made for the run is to be given."""
+    guard = _guards[-1]
+    try:
+        yield guard
+    finally:
+        guard.forget()
 
 
 def _itself(value: Any) -> Any:

@@ -27,6 +27,7 @@ from microtape.recording.model.model import (
 from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.request import Request, edge_of
@@ -69,6 +70,7 @@ class OpenPass:
         values: Values,
         fault: Fault,
         checker: TorchChecker | None,
+        calls: CallStack,
     ) -> None:
         self.tape, self.request, self.index, self.place = tape, request, index, place
         self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
@@ -121,7 +123,7 @@ class OpenPass:
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
         self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
-        self._hooks = UserHooks(value, values)
+        self._hooks = UserHooks(value, values, calls)
         try:
             self._listen(graph)
         except BaseException:

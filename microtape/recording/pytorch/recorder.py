@@ -32,6 +32,9 @@ from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChe
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
+from microtape.recording.pytorch.inside.call_stack import CallStack
+from microtape.recording.pytorch.inside.calls import TorchCalls
+from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.names import names_in_frames
@@ -45,7 +48,6 @@ from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.pytorch.values import Budget, Values
-from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
 from microtape.recording.writing.sources import Sources
@@ -63,7 +65,7 @@ class Segment(NamedTuple):
     passes: list[Pass]
     checker: TorchChecker | None
     updates: Updates
-    calls: Calls
+    calls: TorchCalls
 
     def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
         """The records of its nodes and tensors. `first` is the sequence number from which to count."""
@@ -98,6 +100,7 @@ class TorchRecorder:
         self._passed: list[int] = []  # the passes that are running and only counted
         self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
+        self.call_stack = CallStack(self)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
@@ -124,15 +127,18 @@ class TorchRecorder:
         self.tensors.begin_segment()
         known = self.segments[-1].checker if self.segments else None
         checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
-        self.segments.append(Segment(tape, [], checker, updates, Calls()))
-        self.tape, self.passes, self.checker, self.updates, _ = self.segments[-1]
+        passes: list[Pass] = []
+        self.segments.append(Segment(tape, passes, checker, updates, TorchCalls(passes)))
+        self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
 
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes(self._is_asleep))
             stack.enter_context(self.packed)
-            stack.enter_context(FunctionCalls(self.operations, lambda: self.checker))
+            stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
+            stack.enter_context(Patches(self.call_stack))
+            stack.callback(self.call_stack.abandon)
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
             for mode in self._modes:
                 stack.enter_context(mode)
@@ -213,7 +219,9 @@ class TorchRecorder:
             return run(*args, **kwargs)
         if self.open:
             self.open[-1].is_outer = True
+        self.call_stack.note("pass", "backward" if opened.request.accumulate else "grad", (), inner=opened.index)
         self.open.append(opened)
+        trace = self.call_stack.pass_began()
         self.operations.quiet += 1
         result, error = None, None
         try:
@@ -222,6 +230,8 @@ class TorchRecorder:
             error = raised
             raise
         finally:
+            if trace is not None:
+                trace.remove()
             self._end(opened, result, error)
         return result
 
@@ -257,6 +267,7 @@ class TorchRecorder:
                     self.values,
                     self._faulted,
                     self.checker,
+                    self.call_stack,
                 )
                 if not self.open:
                     self.updates.pass_began(self.tape.leaves, index)
@@ -321,13 +332,20 @@ class TorchRecorder:
         """The recording so far."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
             unfinished = [one.finish(None) for one in self.open]
+            taken: set[GraphNode] = set()
+            for one in self.segments:
+                one.calls.resolve(one.tape, taken)
             segments = [one._replace(passes=_with_made(one)) for one in self.segments]
             return dataclasses.replace(
                 joined(segments, unfinished, self.freed, self.sources, self.count),  # type: ignore[arg-type]
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,
-                notes=(*self.faults.lines, *self._notes()),
+                notes=(
+                    *self.faults.lines,
+                    *self._notes(),
+                    *[one.calls.note for one in self.segments if one.calls.note],
+                ),
             )
 
     def _notes(self) -> Iterator[str]:

@@ -104,7 +104,7 @@ class FunctionAgain(_Call):
         self._separate = cls.setup_context is not _Function.setup_context
         user = cls.vjp if cls.vjp is not _Function.vjp else cls.backward
         self._backward = user
-        self.once_differentiable = _is_once_differentiable(user)
+        self.once_differentiable = is_once_differentiable(user)
 
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
@@ -268,7 +268,7 @@ def _fitted(gradient: Any, array: Array) -> Array | None:
     return _array(gradient).astype(array.dtype)
 
 
-def _is_once_differentiable(backward: Any) -> bool:
+def is_once_differentiable(backward: Any) -> bool:
     """Whether `once_differentiable` is among the decorators of a backward."""
     while backward is not None:
         if getattr(backward, "__code__", None) is _ONCE.__code__:

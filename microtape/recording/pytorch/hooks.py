@@ -131,7 +131,7 @@ class _Watched:
     def __call__(self, *args: Any) -> Any:
         before = self._read(args)
         hook = self.hook
-        result = self._hooks.calls.call(_KINDS[self._kind], self._key, hook, args, lambda: hook(*args))
+        result = self._hooks.calls.call(_KINDS[self._kind], self._key, _programs(hook), args, lambda: hook(*args))
         after = self._read(args) if result is None else self._read((result,), "tensor")
         with contextlib.suppress(Exception):
             self._hooks.note(self._key, self._kind, self.hook, before, after)
@@ -143,11 +143,15 @@ class _Watched:
         return None
 
 
-def _name(hook: Any) -> str:
-    """The name of the program's hook, also if another recorder watches it."""
+def _programs(hook: Any) -> Any:
+    """The program's hook, also if another recorder watches it."""
     while isinstance(hook, _Watched):
         hook = hook.hook
-    return hook_name(hook)
+    return hook
+
+
+def _name(hook: Any) -> str:
+    return hook_name(_programs(hook))
 
 
 class _Nothing(OwnHook):

@@ -120,25 +120,25 @@ class TorchCalls:
     def resolve(self, tape: Tape, taken: set[GraphNode]) -> None:
         """Make the records. A Function's forward belongs to the first segment that has `taken` its node."""
         functions: list[tuple[int, FunctionNote]] = []
-        calls = list(self._kept)
+        calls: dict[TorchCall, int | None] = dict.fromkeys(self._kept)  # -> the node, where a note says it
         for number, entry in enumerate(tape.nodes):
             note: FunctionNote | None = entry.node.inside
             if note is not None and entry.node not in taken:
                 taken.add(entry.node)
                 functions.append((number, note))
-                calls += note.calls
-        calls = sorted(dict.fromkeys(calls), key=lambda one: one.time)
-        numbers: dict[Call, int] = {one: i for i, one in enumerate(calls)}
+                calls.update((one, number if one.outer is None else None) for one in note.calls)
+        ordered = sorted(calls, key=lambda one: one.time)
+        numbers: dict[Call, int] = {one: i for i, one in enumerate(ordered)}
         ran = {(one.index, step.index): step.node for one in self._passes for step in one.steps}
-        self._records = tuple([self._record(one, tape, numbers, ran) for one in calls])
+        self._records = tuple([self._record(one, tape, numbers, calls[one], ran) for one in ordered])
         self.functions = list(self._functions(functions, tape))
 
     def _record(
-        self, call: TorchCall, tape: Tape, numbers: dict[Call, int], ran: dict[tuple[int, int], int]
-    ) -> CallRecord:
+        self, call: TorchCall, tape: Tape, numbers: dict[Call, int], node: int | None,
+        ran: dict[tuple[int, int], int],
+    ) -> CallRecord:  # fmt: skip
         with tape.faults.noting(f"what happened in {call.name}"):
             key: Any = call.node
-            node = None
             if call.pass_ is not None and call.step is not None and call.kind not in ("forward", "setup_context"):
                 node = ran.get((call.pass_, call.step))
             if node is None and key is not None:

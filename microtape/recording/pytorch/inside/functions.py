@@ -107,11 +107,15 @@ class FunctionCall:
                     _complete(self._caller, self._own[0], result, key)
         if self in stack.applying:
             stack.applying.remove(self)
-        if stack.applying:
-            stack.applying[0].calls += [one for one in self.calls if one not in stack.applying[0].calls]
+        self.args = self._saved = self._dirty = self._marked = ()  # frames that are traced may live on
+        self._raw = self._ctx = self._trace = self._caller = None
+        self._names, self._own = [], []
 
     def _note(self, result: Any) -> GraphNode | None:
-        """Leave a note with the node."""
+        """Leave a note with the node.
+
+        The note refers to calls, which do not refer to the node: nothing of them waits for the garbage collector.
+        """
         outputs = result if isinstance(result, tuple) else (result,)
         computed = [one for one in outputs if _is_computed(one)]
         if not computed:
@@ -138,9 +142,6 @@ class FunctionCall:
         if self._dirty and (written := computed[0]._base) is not None and written.grad_fn is not None:
             key = tensors.node(written.grad_fn)  # the node that has replaced it in the graph
         key.inside = note
-        for one in (*self._own, *self.calls):
-            if one in self._own or one.outer is None:  # else it belongs to another Function, inside of this one
-                one.node = key  # type: ignore[assignment]
         return key
 
 
@@ -156,15 +157,15 @@ class _FunctionTrace(Trace):
         self._has_returned = False
         self._setting_up: TorchCall | None = None
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """A new frame begins."""
+    def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """See Trace."""
         if self._has_returned and frame.f_code is self._setup:
             self._setup = None
             frame.f_trace_lines = False
             with self.faults.noting(f"the start of {self._function.cls.__name__}.setup_context"):
                 self._setting_up = self._function.setup_began(frame)
             return self._in_setup
-        return super().__call__(frame, event, argument)
+        return super().follow(frame, event, argument)
 
     def _in_function(self, frame: FrameType, event: str, argument: Any) -> Any:
         super()._in_function(frame, event, argument)

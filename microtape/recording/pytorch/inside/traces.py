@@ -23,6 +23,7 @@ class Trace(FrameTrace):
         super().__init__(call, calls.faults)  # type: ignore[arg-type]  # without a call it has begun
         self.began = call is None
         self.calls = calls
+        self._other: Trace | None = None  # the last one of a recorder around this one, or inside of it
 
     @staticmethod
     def put_on(trace: Trace) -> Trace | None:
@@ -31,11 +32,27 @@ class Trace(FrameTrace):
         if not (before is None or isinstance(before, FrameTrace)):
             return None
         trace.before = before
+        if isinstance(before, Trace):
+            trace._other = before if before.calls is not trace.calls else before._other
         sys.settrace(trace)
         return trace
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
         """A new frame begins."""
+        ours = self.follow(frame, event, argument)
+        theirs = self._other.follow(frame, event, argument) if self._other is not None else None
+        if ours is None or theirs is None:
+            return ours if theirs is None else theirs
+
+        def both(frame: FrameType, event: str, argument: Any) -> Any:
+            theirs(frame, event, argument)
+            ours(frame, event, argument)
+            return both
+
+        return both
+
+    def follow(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """The trace function for a new frame; None if it is none of ours."""
         kind = self.calls.codes.get(frame.f_code)
         if kind is not None and self.calls.recorder.open and (self.began or frame.f_code is not self.call.code):
             return _Followed(self.calls, kind, frame).seen

@@ -83,7 +83,7 @@ class Checker:
         self.only = None if isinstance(check, str) else tuple(check)
         self.found: list[FiniteDifferences] = []
         self.jacobians: list[JacobianCheck] = []
-        self._work = known._work if known is not None else 0
+        self._work: int = known._work if known is not None else 0
 
     def remembers(self, is_function: bool) -> bool:
         """Whether to keep a call of this sort."""

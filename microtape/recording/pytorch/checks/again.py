@@ -15,7 +15,8 @@ from microtape.recording.pytorch.checks.undisturbed import Guard, one_run
 from microtape.recording.pytorch.values import value_of
 
 _Function: Any = torch.autograd.Function
-_ONCE: Any = once_differentiable(lambda ctx: None)
+_once: Any = once_differentiable
+_ONCE: Any = _once(lambda ctx: None)
 _AUTOCAST = ("cpu", "cuda")
 _ALL = 1 << 62
 

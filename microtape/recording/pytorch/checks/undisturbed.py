@@ -86,7 +86,7 @@ def _without_modes() -> list[Any]:
 @contextlib.contextmanager
 def _random_states() -> Iterator[None]:
     known, numbers, state = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    on_devices = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+    on_devices = _torch.cuda.get_rng_state_all() if _torch.cuda.is_initialized() else None
     try:
         yield
     finally:

@@ -89,7 +89,7 @@ def _shares_memory(argument: Any, value: torch.Tensor) -> bool:
     if not isinstance(argument, torch.Tensor) or not value.numel():
         return False
     try:
-        return argument.untyped_storage()._cdata == value.untyped_storage()._cdata
+        return bool(argument.untyped_storage()._cdata == value.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError):  # a tensor without one
         return False
 

@@ -233,9 +233,10 @@ class OpenPass:
         )  # fmt: skip
         self.done.add(key)
         self._end_step()
-        if self._checker is not None and leaf is None:
+        checker = self._checker
+        if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
             create_graph = self.request.create_graph
-            self._checker.check(
+            checker.check(
                 key, self.index, self.steps[-1], (grad_inputs, grad_outputs), self.edges[key], create_graph=create_graph
             )
             self.made_until = next_sequence_nr()

@@ -373,6 +373,35 @@ def functions_in_forward_mode():
     return a.grad, tangent
 
 
+def functions_in_transforms():
+    class Halved(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x / 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad / 2 + 0 * x
+
+    x = torch.randn(3)
+    func, a = torch.func, leaf(3)
+    Halved.apply(a).sum().backward()
+    return (
+        func.vmap(func.grad(lambda x: Halved.apply(x) ** 2))(x),
+        func.jacrev(Halved.apply)(x),
+        torch.autograd.functional.jacobian(Halved.apply, x, vectorize=True),
+        torch.autograd.grad(Halved.apply(a), a, torch.eye(3), is_grads_batched=True),
+        a.grad,
+    )
+
+
 def functions_by_names_of_their_own():
     known = []
 

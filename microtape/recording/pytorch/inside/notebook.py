@@ -10,7 +10,7 @@ from microtape.recording.model.model import Operand, Value
 from microtape.recording.pytorch.arguments import PLAIN
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.pytorch.tensors import Tensors, version_of
+from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.pytorch.values import shape_and_dtype
 from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.faults import Faults
@@ -38,13 +38,25 @@ class Notebook:
         """A value in a function of the program's."""
         if type(value) in PLAIN:
             with _torch._C.DisableTorchFunction():
-                seen, version = self._tensors.read(value)
+                seen, version = self._unpacked(value) or self._tensors.read(value)
                 self._tensors.values.clear()  # the next tensor may have the same address
             return _operand(seen, version)
         if issubclass(type(value), torch.Tensor):
             shape, _ = shape_and_dtype(value)
             return Operand(None, f"<{type(value).__name__} {'×'.join(map(str, shape)) or 'scalar'}>")
         return Operand(None, shortened(constant_text(value)))
+
+    def _unpacked(self, tensor: torch.Tensor) -> tuple[SeenTensor, int] | None:
+        """An output that its node has saved, and that is unpacked as another object than the program's."""
+        if not tensor.requires_grad or self._tensors.find(tensor) is not None or not tells_history(tensor):
+            return None
+        known = self._tensors.node(tensor.grad_fn).outputs.get(tensor.output_nr) if tensor.grad_fn is not None else None
+        if known is None:
+            return None
+        seen, version = known[0], version_of(tensor)
+        if version not in seen.values:
+            seen.values[version] = self._tensors.values.of(tensor)
+        return seen, version
 
     def overwritten(self, written: Any, old: Operand) -> Operand:
         """A tensor as it was before a write."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from microtape.recording.checking.jacobians import jacobians
+from microtape.recording.checking.jacobians import MovedOperand, jacobians
 from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward, close, moved, precision
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
 
@@ -33,6 +33,7 @@ class Again(Protocol):
     """The call of a node, to be run again on other arrays."""
 
     once_differentiable: bool  # whether the user has declared that its backward has no derivative
+    coarsest: float  # the machine precision of the results of the last run, if arrays do not have their dtype; else 0
 
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
@@ -156,18 +157,11 @@ class Checker:
         try:
             wide = _wide(called)
             backward = one.backward(called.arrays) if not isinstance(wide, str) else None
-            if backward is not None:
-                where = one.pass_, one.step.node
+            if backward is not None and not isinstance(wide, str):
                 self.jacobians += jacobians(
-                    where,
-                    called.again.forward,
-                    backward,
-                    called.arrays,
-                    wide,
-                    outputs,
+                    (one.pass_, one.step.node), called.again.forward, backward, wide.operands(called), outputs,
                     one.needed_edges,
-                    called.precisions,
-                )
+                )  # fmt: skip
         except Exception:  # the user's code, at another point than the program's
             return
 
@@ -181,11 +175,7 @@ class Checker:
                 gradients = again.gradients(one.grad_outputs)
                 backward = again.second_backward(called.arrays, one.grad_outputs)
                 where = one.pass_, one.step.node
-                found = list(
-                    jacobians(
-                        where, gradients, backward, called.arrays, wide, sent, one.needed_edges, called.precisions
-                    )
-                )
+                found = list(jacobians(where, gradients, backward, wide.operands(called), sent, one.needed_edges))
                 self.jacobians += [one._replace(of_gradient=True) for one in found]
         except Exception:  # the user's code, at another point than the program's
             return
@@ -193,22 +183,43 @@ class Checker:
 
 _TOO_MUCH = "so many large gradients were checked before it that it was left out"
 _ANOTHER = "its forward gives another result when it is called again"
-_COARSE = "its forward gives another result in float64, and its own dtype is too coarse for differences"
+_COARSE = "its forward computes in a dtype that is too coarse for differences"
+_TOO_COARSE = 1e-4
 
 
-def _wide(called: Called) -> Any:
-    """The operands in the widest dtype in which the forward gives the same results; a text if it never does."""
-    coarsest = max(called.precisions, default=0.0)
+class _Wide(NamedTuple):
+    """The operands in the widest dtype in which the forward gives the same results."""
+
+    arrays: Arrays
+    coarsest: float  # the machine precision of its results
+
+    def precision(self, operand: int) -> float:
+        """The precision of differences by this operand."""
+        array = self.arrays[operand]
+        return max(precision(array), self.coarsest) if array.dtype.kind == "f" else 0.0
+
+    def operands(self, called: Called) -> list[MovedOperand]:
+        """The operands of a call, as their Jacobians need them."""
+        return [
+            MovedOperand(array, wide, self.precision(i), of_gradient)
+            for i, (array, wide, of_gradient) in enumerate(
+                zip(called.arrays, self.arrays, called.precisions, strict=True)
+            )
+        ]
+
+
+def _wide(called: Called) -> _Wide | str:
+    """The operands for the differences; a text if there are none."""
+    again, known = called.again, max(called.precisions, default=0.0)
     wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in called.arrays]
-    if _same(called.again.forward(wide), called.results, coarsest):
-        return wide
-    if not _same(called.again.forward(called.arrays), called.results, coarsest):
-        return _ANOTHER
-    is_whole = all(
-        one.dtype.kind != "f" or precision(one) == known
-        for one, known in zip(called.arrays, called.precisions, strict=True)
-    )
-    return called.arrays if is_whole else _COARSE  # the forward may depend on its dtype
+    for arrays in (wide, called.arrays):  # the forward may depend on its dtype
+        found = again.forward(arrays)
+        if _same(found, called.results, known):
+            coarsest = max([again.coarsest, *(precision(one) for one in found if one.dtype.kind == "f")])
+            if arrays is not wide:
+                coarsest = max(coarsest, known)
+            return _Wide(arrays, coarsest) if coarsest < _TOO_COARSE else _COARSE
+    return _ANOTHER
 
 
 def _differences(
@@ -216,12 +227,12 @@ def _differences(
 ) -> tuple[tuple[int, ...], Array, bool] | str:
     """The checked elements, their finite differences, and whether the gradient agrees; or why it cannot be checked."""
     try:
-        arrays = _wide(called)
-        if isinstance(arrays, str):
-            return arrays
+        wide = _wide(called)
+        if isinstance(wide, str):
+            return wide
         analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
         numerical = np.array([
-            _derivative(called.again.forward, arrays, which, element, grad_outputs, expected)
+            _derivative(called.again.forward, wide, which, element, grad_outputs, expected)
             for element, expected in zip(elements, analytical, strict=True)
         ])  # fmt: skip
     except Exception as error:
@@ -231,7 +242,7 @@ def _differences(
         return "its forward gives no finite numbers nearby"
     elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
     of_gradient = max(called.precisions[which], precision(gradient))
-    agrees = close(analytical[known], numerical, precision(arrays[which]), of_gradient).all()
+    agrees = close(analytical[known], numerical, wide.precision(which), of_gradient).all()
     return elements, numerical, bool(agrees)
 
 
@@ -246,10 +257,10 @@ def _elements(gradient: Array, count: int) -> tuple[int, ...]:
 
 
 def _derivative(
-    forward: Forward, arrays: Arrays, which: int, element: int, grad_outputs: Sequence[Any], expected: float
+    forward: Forward, wide: _Wide, which: int, element: int, grad_outputs: Sequence[Any], expected: float
 ) -> float:
     """The derivative of Σ grad_outputs · outputs by one element of one operand; see `Moved.quotients`."""
-    near = moved(forward, arrays, which, element)
+    near = moved(forward, wide.arrays, which, element, wide.precision(which))
     after, here, before = near.outputs
     with np.errstate(all="ignore"):
         rise, fall = (

@@ -22,6 +22,8 @@ from microtape.tensors.differentiate import grad
 class FunctionAgain:
     """The call of a custom Function."""
 
+    coarsest = 0.0  # arrays have every dtype
+
     def __init__(self, node: FunctionNode, operands: Sequence[Any]) -> None:
         """Keep neither the node nor a tensor: both refer to the graph."""
         self.cls: type[Function] = node.function
@@ -116,6 +118,8 @@ class FunctionAgain:
 
 class OperationAgain:
     """The call of a built-in operation."""
+
+    coarsest = 0.0
 
     def __init__(self, node: Operation) -> None:
         self.node = node.twin()

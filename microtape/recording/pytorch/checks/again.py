@@ -44,6 +44,8 @@ def array_of(tensor: Any) -> Array | None:
 class _Call:
     """The arguments of a call: tensors as slots, everything else as it is."""
 
+    coarsest = 0.0  # see `Again`
+
     def __init__(self, args: Sequence[Any], arrays: Arrays) -> None:
         given = iter(arrays)
         self.slots = [_slot(one, next(given)) if isinstance(one, torch.Tensor) else None for one in args]
@@ -68,6 +70,12 @@ class _Call:
         arguments = self.arguments(arrays, guard)
         leaves = [one for one, slot in zip(arguments, self.slots, strict=True) if slot is not None]
         return arguments, leaves
+
+    def _results(self, outputs: Sequence[Any]) -> Arrays:
+        """The elements of those that are tensors."""
+        tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
+        self.coarsest = coarsest(tensors)
+        return [_array(one) for one in tensors]
 
     @contextlib.contextmanager
     def as_it_was(self) -> Any:
@@ -110,7 +118,7 @@ class FunctionAgain(_Call):
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
         with one_run() as guard, self.as_it_was():
-            return _arrays(_tensors(self._run(self.arguments(arrays, guard))[1]))
+            return self._results(self._run(self.arguments(arrays, guard))[1])
 
     def backward(self, arrays: Arrays) -> Backward:
         """Its backward, after a forward on these arrays."""
@@ -204,7 +212,7 @@ class OperationAgain(_Call):
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs."""
         with one_run() as guard, self.as_it_was():
-            return _arrays(_tensors(self._run(self.arguments(arrays, guard))))
+            return self._results(self._run(self.arguments(arrays, guard)))
 
     def backward(self, arrays: Arrays) -> Backward:
         """The backward of torch, after a forward on these arrays."""
@@ -243,12 +251,9 @@ def _differs(output: Any) -> bool:
     return isinstance(output, torch.Tensor) and output.requires_grad
 
 
-def _tensors(values: Sequence[Any]) -> list[Any]:
-    return [one for one in values if isinstance(one, torch.Tensor)]
-
-
-def _arrays(tensors: Sequence[Any]) -> Arrays:
-    return [_array(one) for one in tensors]
+def coarsest(tensors: Sequence[Any]) -> float:
+    """The lowest machine precision of those tensors that are of a floating-point dtype."""
+    return max([float(torch.finfo(one.dtype).eps) for one in tensors if one.dtype.is_floating_point], default=0.0)
 
 
 def _array(tensor: Any) -> Array:

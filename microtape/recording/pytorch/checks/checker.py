@@ -15,7 +15,7 @@ from microtape.recording.checking.quotients import Arrays
 from microtape.recording.model.model import BackwardStep
 from microtape.recording.pytorch.arguments import PLAIN, tensors_in
 from microtape.recording.pytorch.call_sites import is_library
-from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAgain, array_of
+from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAgain, array_of, coarsest
 from microtape.recording.pytorch.checks.undisturbed import is_running_again, undisturbed
 from microtape.recording.pytorch.function_kinds import CALL, WRITES, kind_of
 from microtape.recording.pytorch.notes import GraphNode
@@ -145,7 +145,8 @@ def _remembered(
     known = [one for one in results if one is not None]
     if len(known) < len(results):
         return None
-    called = Called(again, is_function, arrays, known, again.precisions)
+    lowest = coarsest([outputs[i] for i in numbers])  # autocast may have computed in another dtype than the operands'
+    called = Called(again, is_function, arrays, known, [max(one, lowest) for one in again.precisions])
     return Remembered(called, list(enumerate(numbers)), {i for i in numbers if not outputs[i].requires_grad}, origins)
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 Engine: TypeAlias = Literal["microtape", "torch"]
 NAMES: dict[Engine, str] = {"microtape": "microtape", "torch": "PyTorch"}
 _OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
-_UNCHECKED = "gradients are not checked by finite differences in a PyTorch program"
 _TORCH = "microtape.recording.pytorch.recorder"
 
 
@@ -57,8 +56,7 @@ class ProgramRecorder:
         check: Check | None = None,
         engine: Engine | None = None,
     ) -> None:
-        self._options = {"title": title, "root": root, "after_pass": after_pass}
-        self._check = check
+        self._options = {"title": title, "root": root, "after_pass": after_pass, "check": check}
         self._engine = engine
         self._own = Recorder(title, root=root, after_pass=after_pass, check=check)
         self._torch: TorchRecorder | None = None
@@ -126,8 +124,6 @@ class ProgramRecorder:
         found = []
         if self._also is not None:
             found.append(_OTHER.format(other=NAMES[self._also], option=self._also))
-        if self._check == "all" and self.current is self._torch:
-            found.append(_UNCHECKED)
         return tuple(found)
 
     def sleep(self) -> None:

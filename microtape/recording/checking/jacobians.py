@@ -3,56 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from microtape.recording.checking.node_again import Backward
-from microtape.recording.checking.quotients import Array, Arrays, Forward, close, moved, precision
+from microtape.recording.checking.quotients import Array, Backward, Forward, close, moved
 from microtape.recording.model.model import JacobianCheck
 
 LONGEST = 16  # elements of an output or an operand: each element of an operand costs three calls of the forward
+
+
+class MovedOperand(NamedTuple):
+    """An operand of a node, by whose elements its forward is differentiated."""
+
+    array: Array
+    wide: Array  # in the dtype for the differences
+    precision: float  # of differences
+    of_gradient: float  # the precision of its gradient
 
 
 def jacobians(
     where: tuple[int, int],
     forward: Forward,
     backward: Backward,
-    arrays: Arrays,
-    wide: Arrays,
+    operands: Sequence[MovedOperand],
     outputs: Sequence[tuple[int, int]],
-    needed: Sequence[bool],
+    edges: Sequence[int | None],
 ) -> Iterator[JacobianCheck]:
     """The Jacobian of each small output by each small operand.
 
     Args:
         where: the pass and the node, as `JacobianCheck` gives them.
         forward: the node's forward.
-        backward: the node's backward, run at `arrays`.
-        arrays: the operands.
-        wide: the operands in the dtypes for the differences.
+        backward: the node's backward, run at the operands.
+        operands: all of them.
         outputs: the differentiable outputs: their numbers among the results of `forward`, and among all outputs.
-        needed: for each operand, whether its gradient is needed. Where backward then returns None, it counts as 0.
+        edges: for each operand the edge that its gradient takes. Where backward then returns None, it counts as 0.
+            None: it is not needed.
     """
-    results = forward(arrays)
+    wide = [one.wide for one in operands]
+    results = forward([one.array for one in operands])
     for place, output in outputs:
         result = results[place]
         if not 0 < result.size <= LONGEST or result.dtype.kind != "f":
             continue
         rows = [backward(output, one_hot) for one_hot in _one_hots(result)]
-        for operand, array in enumerate(arrays):
-            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or not needed[operand]:
+        for number, operand in enumerate(operands):
+            array, edge = operand.array, edges[number]
+            if not 0 < array.size <= LONGEST or array.dtype.kind != "f" or edge is None:
                 continue
-            gradients = [np.zeros(array.shape) if row[operand] is None else row[operand] for row in rows]
+            gradients = [np.zeros(array.shape) if row[number] is None else row[number] for row in rows]
             analytical = np.array([one.reshape(-1) for one in gradients], np.float64)
             numerical = np.empty_like(analytical)
             for element in range(array.size):
-                near = moved(forward, wide, operand, element)
+                near = moved(forward, wide, number, element, operand.precision)
                 after, here, before = (one[place].reshape(-1) for one in near.outputs)
                 numerical[:, element] = near.quotients(after - here, here - before, analytical[:, element])
             if np.isfinite(numerical).all():
-                agrees = close(analytical, numerical, precision(wide[operand]), precision(array))
+                agrees = close(analytical, numerical, operand.precision, operand.of_gradient)
                 wrong = _worst_first(analytical, numerical, agrees)
-                yield JacobianCheck(*where, operand, output, analytical, numerical, wrong)
+                yield JacobianCheck(*where, edge, output, analytical, numerical, wrong)
 
 
 def _one_hots(result: Array) -> Iterator[Array]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
-from microtape.recording.checking.quotients import Array, Arrays, Forward
+from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward
 from microtape.tape.fitting import fit_gradient
 from microtape.tape.grad_mode import GradMode
 from microtape.tape.node import Node
@@ -18,12 +18,11 @@ from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import TensorState, edge_of, is_leaf, new_tensor, requires_grad
 from microtape.tensors.differentiate import grad
 
-Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
-"""The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
-
 
 class FunctionAgain:
     """The call of a custom Function."""
+
+    coarsest = 0.0  # arrays have every dtype
 
     def __init__(self, node: FunctionNode, operands: Sequence[Any]) -> None:
         """Keep neither the node nor a tensor: both refer to the graph."""
@@ -119,6 +118,8 @@ class FunctionAgain:
 
 class OperationAgain:
     """The call of a built-in operation."""
+
+    coarsest = 0.0
 
     def __init__(self, node: Operation) -> None:
         self.node = node.twin()

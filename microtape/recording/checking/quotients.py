@@ -17,6 +17,8 @@ Array: TypeAlias = npt.NDArray[Any]
 Arrays: TypeAlias = Sequence[Array]
 Forward: TypeAlias = Callable[[Arrays], Arrays]
 """An operation's outputs from its operands."""
+Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
+"""The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
 
 
 class Moved(NamedTuple):
@@ -45,10 +47,13 @@ class Moved(NamedTuple):
         return found
 
 
-def moved(forward: Forward, arrays: Arrays, which: int, element: int) -> Moved:
-    """Run `forward` with one element of `arrays[which]` moved up, left as it is, and moved down."""
+def moved(forward: Forward, arrays: Arrays, which: int, element: int, computed_in: float) -> Moved:
+    """Run `forward` with one element of `arrays[which]` moved up, left as it is, and moved down.
+
+    It computes with the machine precision `computed_in`.
+    """
     at = float(arrays[which].reshape(-1)[element])
-    step = precision(arrays[which]) ** (1 / 3) * max(1.0, abs(at))
+    step = computed_in ** (1 / 3) * max(1.0, abs(at))
     points, outputs = [], []
     for value in (at + step, at, at - step):
         changed = list(arrays)

@@ -107,7 +107,9 @@ def _fitted(program: Program, one: Returned, argument: ArgumentRecord, gradient:
     fitted = one.step.grad_inputs[argument.edge] if argument.edge is not None else None
     if gradient.ref is None or fitted is None:
         return None
-    record, dtype = program.recording.tensors[gradient.ref.tensor], str(fitted.dtype)
+    tensors, given = program.recording.tensors, argument.value.ref
+    record = tensors[gradient.ref.tensor]
+    dtype = tensors[given.tensor].dtype if given is not None else str(fitted.dtype)  # numpy lacks some of PyTorch's
     if record.shape != fitted.shape:
         return _summed(program, one, argument, record, fitted)
     if record.dtype != dtype:
@@ -147,10 +149,14 @@ def _summed(program: Program, one: Returned, argument: ArgumentRecord, record: T
 
 
 def _cast(program: Program, one: Returned, argument: ArgumentRecord, record: TensorRecord, dtype: str) -> Finding:
-    """Of another dtype: a mistake if digits or fractions were lost before the engine converted it."""
+    """Of another dtype: a mistake if digits or fractions were lost before the engine converted it.
+
+    An output of fewer digits has lost them before, as in a program of mixed precision.
+    """
     function, name = _backward(program, one), argument.name
     kind = kind_of(record.dtype)
-    loses = kind not in "fc" or bits_of(record.dtype) < bits_of(dtype)
+    outputs = {program.recording.tensors[ref.tensor].dtype for ref in program.node(one.step.node).outputs if ref}
+    loses = kind not in "fc" or (bits_of(record.dtype) < bits_of(dtype) and record.dtype not in outputs)
     text = headline(
         f"{function} returns {record.dtype} for {name}, which is {dtype}: {at(one.place)}",
         f"The gradient for {name} is {record.dtype}, not {dtype}: {at(one.place)}",
@@ -158,7 +164,7 @@ def _cast(program: Program, one: Returned, argument: ArgumentRecord, record: Ten
     lines = [f"The engine has converted the gradient for {name} from {record.dtype} to {dtype}."]
     if kind in "biu":
         lines.append(f"{record.dtype} has no fractions: they were lost before.")
-    elif loses:
+    elif bits_of(record.dtype) < bits_of(dtype):
         lines.append(f"{record.dtype} has fewer digits: they were lost before.")
     else:
         lines.append("Nothing is lost, but backward computes with more digits than the argument has.")

@@ -8,5 +8,6 @@ recorder        records the passes of a program
   tape            numbers the nodes and tensors that passes reach;  tape_entries;  records: made of them
   saved           what a node has saved;  node_text: names and formulas of nodes;  names: the user's names for tensors
   request         what a pass was asked for;  open_pass: the pass that is running;  hooks: the program's own
+  inside          what happens inside of the program's functions;  checks: derivatives by finite differences
   buffers         sums of gradients;  order: which node runs next;  updates: writes to leaves between passes
 """

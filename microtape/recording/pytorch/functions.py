@@ -4,40 +4,61 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.recording.pytorch.checks.checker import TorchChecker
+from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.operations import Operations
 
 _Function: Any = torch.autograd.Function
 
 
 class FunctionCalls:
-    """A context in which each call of a Function is noted as one operation; what runs inside is not."""
+    """A context in which each call of a Function is noted as one operation, and what runs inside as a call."""
 
-    def __init__(self, operations: Operations) -> None:
-        self._operations = operations
+    def __init__(self, operations: Operations, calls: CallStack, checker: Callable[[], TorchChecker | None]) -> None:
+        self._operations, self._calls, self._checker = operations, calls, checker
         self._before: Any = None
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
         original = self._before.__func__
-        operations, thread = self._operations, threading.get_ident()
+        operations, calls, thread = self._operations, self._calls, threading.get_ident()
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or operations.quiet or threading.get_ident() != thread:
+            if torch.compiler.is_compiling() or threading.get_ident() != thread:
+                return original(cls, *args, **kwargs)
+            is_quiet = operations.quiet
+            if is_quiet and calls.innermost is None:
                 return original(cls, *args, **kwargs)
             start = next_sequence_nr()
-            before = operations.versions(args, kwargs)
+            before = operations.versions(args, kwargs) if not is_quiet else None
+            checker = self._checker() if not is_quiet else None
+            copies = checker.calling(cls, args, kwargs) if checker is not None else None
+            inside = calls.function(cls, args)
             operations.quiet += 1
             try:
                 result = original(cls, *args, **kwargs)
+            except BaseException as error:
+                if inside is not None:
+                    inside.stop()
+                    inside.finish(None, error)
+                raise
             finally:
                 operations.quiet -= 1
-            operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
+                if inside is not None:
+                    inside.stop()
+            if not is_quiet:
+                operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
+            if inside is not None:
+                inside.finish(result, None)
+            if copies is not None and checker is not None:
+                checker.called(cls, args, copies, result)
             return result
 
         _Function.apply = apply

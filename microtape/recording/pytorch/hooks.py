@@ -9,8 +9,17 @@ from typing import Any
 import torch
 
 from microtape.recording.model.model import HookCall, Value
+from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.node_text import hook_name
 from microtape.recording.pytorch.notes import GraphNode
+
+_KINDS = {
+    "tensor": "tensor hook",
+    "node pre": "node pre-hook",
+    "node post": "node post-hook",
+    "post accumulate": "post-accumulate hook",
+}
+"""The kinds of hooks as kinds of calls."""
 
 
 class OwnHook:
@@ -20,8 +29,9 @@ class OwnHook:
 class UserHooks:
     """Replaces hooks of the program by functions that call them, for the time of a pass."""
 
-    def __init__(self, value: Callable[[Any], Value | None], recorder: object) -> None:
+    def __init__(self, value: Callable[[Any], Value | None], recorder: object, calls: CallStack) -> None:
         self._value = value
+        self.calls = calls
         self.recorder = recorder
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
@@ -120,7 +130,8 @@ class _Watched:
 
     def __call__(self, *args: Any) -> Any:
         before = self._read(args)
-        result = self.hook(*args)
+        hook = self.hook
+        result = self._hooks.calls.call(_KINDS[self._kind], self._key, _programs(hook), args, lambda: hook(*args))
         after = self._read(args) if result is None else self._read((result,), "tensor")
         with contextlib.suppress(Exception):
             self._hooks.note(self._key, self._kind, self.hook, before, after)
@@ -132,11 +143,15 @@ class _Watched:
         return None
 
 
-def _name(hook: Any) -> str:
-    """The name of the program's hook, also if another recorder watches it."""
+def _programs(hook: Any) -> Any:
+    """The program's hook, also if another recorder watches it."""
     while isinstance(hook, _Watched):
         hook = hook.hook
-    return hook_name(hook)
+    return hook
+
+
+def _name(hook: Any) -> str:
+    return hook_name(_programs(hook))
 
 
 class _Nothing(OwnHook):

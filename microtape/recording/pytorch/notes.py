@@ -65,6 +65,8 @@ class GraphNode:
     """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
 
     operation: Operation | None = None
+    called: Any = None  # its call, if it is to be checked by finite differences
+    inside: Any = None  # of a custom Function: its contract, and what happened in its forward
 
     def __init__(self, name: str, sequence_nr: int) -> None:
         self.name = name

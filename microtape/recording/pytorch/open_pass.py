@@ -26,7 +26,9 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.pytorch.buffers import Buffers
+from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
 from microtape.recording.pytorch.request import Request, edge_of
@@ -80,9 +82,12 @@ class OpenPass:
         value: Callable[[Any], Value | None],
         values: Values,
         fault: Fault,
+        checker: TorchChecker | None,
+        calls: CallStack,
     ) -> None:
         self.tape, self.request, self.index, self.place = tape, request, index, place
         self._value, self._note, self._end_step, self._fault = value, values.note, values.clear, fault
+        self._checker = checker
         roots = [edge_of(one) for one in request.outputs]
         self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
         graph = tape.walk(self._roots)
@@ -133,7 +138,7 @@ class OpenPass:
         self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
         self._states: dict[int, object] = {}  # leaf -> which memory its gradient had after its step, and the version
-        self._hooks = UserHooks(value, values)
+        self._hooks = UserHooks(value, values, calls)
         try:
             self._listen(graph)
         except BaseException:
@@ -268,6 +273,13 @@ class OpenPass:
         )  # fmt: skip
         self.done.add(key)
         self._end_step()
+        checker = self._checker
+        if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
+            create_graph = self.request.create_graph
+            checker.check(
+                key, self.index, self.steps[-1], (grad_inputs, grad_outputs), self.edges[key], create_graph=create_graph
+            )
+            self.made_until = next_sequence_nr()
 
     def _uses(self, entry: NodeEntry) -> tuple[SavedUse, ...]:
         if not entry.saved:

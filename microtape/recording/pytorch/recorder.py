@@ -17,6 +17,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
 from microtape.basics.fresh_stack import stack_ident
+from microtape.recording.checking.checker import Check
 from microtape.recording.model.model import (
     CUT_SHORT,
     ErrorRecord,
@@ -27,8 +28,13 @@ from microtape.recording.model.model import (
     TensorRecord,
 )
 from microtape.recording.pytorch.call_sites import is_library, site_of, user_frame
+from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
+from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
+from microtape.recording.pytorch.inside.call_stack import CallStack
+from microtape.recording.pytorch.inside.calls import TorchCalls
+from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import ModuleScopes
 from microtape.recording.pytorch.names import names_in_frames
@@ -42,7 +48,6 @@ from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.pytorch.values import Budget, Values
-from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
 from microtape.recording.writing.sources import Sources
@@ -59,9 +64,9 @@ class Segment(NamedTuple):
 
     tape: Tape
     passes: list[Pass]
-    checker: None
+    checker: TorchChecker | None
     updates: Updates
-    calls: Calls
+    calls: TorchCalls
 
     def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
         """The records of its nodes and tensors. `first` is the sequence number from which to count."""
@@ -77,8 +82,10 @@ class TorchRecorder:
         *,
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
+        check: Check | None = None,
     ) -> None:
         self.title = title
+        self.check = check
         self.after_pass = after_pass
         self.before_pass: Callable[[], bool] = lambda: True  # False: this pass is not recorded
         self.sources = Sources(root)
@@ -94,7 +101,10 @@ class TorchRecorder:
         self._passed: list[int] = []  # the passes that are running and only counted
         self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
-        self._mode = StackedMode(self.operations)
+        self.call_stack = CallStack(self)
+        self._modes = [StackedMode(self.operations)]
+        if check not in (None, "functions"):
+            self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
         self.packed = PackedRanges()
         self.segments: list[Segment] = []
         self.begin_segment()
@@ -116,21 +126,27 @@ class TorchRecorder:
         )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
         self.tensors.begin_segment()
-        self.segments.append(Segment(tape, [], None, updates, Calls()))
-        self.tape, self.passes, _, self.updates, _ = self.segments[-1]
+        known = self.segments[-1].checker if self.segments else None
+        checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
+        passes: list[Pass] = []
+        self.segments.append(Segment(tape, passes, checker, updates, TorchCalls(passes)))
+        self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
 
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(ModuleScopes(self._is_asleep))
             stack.enter_context(self.packed)
-            stack.enter_context(FunctionCalls(self.operations))
+            stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
+            stack.enter_context(Patches(self.call_stack))
+            stack.callback(self.call_stack.abandon)
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
-            stack.enter_context(self._mode)
+            for mode in self._modes:
+                stack.enter_context(mode)
             self._inside = stack.pop_all()
         if self.asleep:
             self.operations.quiet += 1
-            self._mode.take_off()
+            self._take_modes_off()
         else:
             seldom.begin()
         return self
@@ -147,13 +163,18 @@ class TorchRecorder:
         if not self.asleep:
             self.asleep = True
             self.operations.quiet += 1
-            self._mode.take_off()
+            self._take_modes_off()
             seldom.end()
+
+    def _take_modes_off(self) -> None:
+        for mode in self._modes:
+            mode.take_off()
 
     def _is_asleep(self) -> bool:
         """Asked at each call of a module, while torch does not hold our mode."""
         if self.asleep:
-            self._mode.settle()
+            for mode in self._modes:
+                mode.settle()
         return self.asleep
 
     def wake(self) -> None:
@@ -161,7 +182,8 @@ class TorchRecorder:
         if self.asleep:
             self.asleep = False
             self.operations.quiet -= 1
-            self._mode.put_on()
+            for mode in self._modes:
+                mode.put_on()
             seldom.begin()
             self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
             self.operations.written.clear()
@@ -186,6 +208,9 @@ class TorchRecorder:
 
     def run_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a pass of torch's engine, and record it. Whatever happens here, the program gets torch's result."""
+        if is_running_again():
+            check_pass(bool(kwargs.get("accumulate_grad")))
+            return run(*args, **kwargs)
         if stack_ident() != self.thread or not self.before_pass():
             return run(*args, **kwargs)
         if self.asleep:
@@ -195,7 +220,9 @@ class TorchRecorder:
             return run(*args, **kwargs)
         if self.open:
             self.open[-1].is_outer = True
+        self.call_stack.note("pass", "backward" if opened.request.accumulate else "grad", (), inner=opened.index)
         self.open.append(opened)
+        trace = self.call_stack.pass_began()
         self.operations.quiet += 1
         result, error = None, None
         try:
@@ -204,6 +231,8 @@ class TorchRecorder:
             error = raised
             raise
         finally:
+            if trace is not None:
+                trace.remove()
             self._end(opened, result, error)
         return result
 
@@ -238,6 +267,8 @@ class TorchRecorder:
                     self.tensors.value,
                     self.values,
                     self._faulted,
+                    self.checker,
+                    self.call_stack,
                 )
                 if not self.open:
                     self.updates.pass_began(self.tape.leaves, index)
@@ -302,13 +333,20 @@ class TorchRecorder:
         """The recording so far."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
             unfinished = [one.finish(None) for one in self.open]
+            taken: set[GraphNode] = set()
+            for one in self.segments:
+                one.calls.resolve(one.tape, taken)
             segments = [one._replace(passes=_with_made(one)) for one in self.segments]
             return dataclasses.replace(
                 joined(segments, unfinished, self.freed, self.sources, self.count),  # type: ignore[arg-type]
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,
-                notes=(*self.faults.lines, *self._notes()),
+                notes=(
+                    *self.faults.lines,
+                    *self._notes(),
+                    *[one.calls.note for one in self.segments if one.calls.note],
+                ),
             )
 
     def _notes(self) -> Iterator[str]:

@@ -151,7 +151,10 @@ class Tape:
         """Read what the node saved, and how many outputs it has."""
         if entry.about.saved and (TELLS_HOOKS or entry.node.sequence_nr not in self._packed):
             found = saved_by(python_node, entry.about, self._tensors)
-            entry.saved = found.tensors
+            names = entry.node.inside.saved if entry.node.inside is not None else {}
+            entry.saved = tuple([
+                one._replace(name=names[i]) if (i := _position(one.name)) in names else one for one in found.tensors
+            ]) if names else found.tensors  # fmt: skip
             for one in found.tensors:
                 self._entry(one.tensor)
             if found.freed:
@@ -283,6 +286,13 @@ class Tape:
         """A tensor at a version."""
         return TensorRef(self._entry(version[0]).number, version[1])
 
+    def ref_with(self, seen: SeenTensor, version: int, value: Value | None) -> TensorRef:
+        """A tensor at a version whose value is known."""
+        entry = self._entry(seen)
+        if value is not None:
+            entry.values.setdefault(version, value)
+        return TensorRef(entry.number, version)
+
     def ref_of(self, tensor: torch.Tensor) -> TensorRef:
         """A tensor as it is now."""
         return self.ref(self._tensors.read(tensor))
@@ -397,3 +407,8 @@ def _edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
         (behind, operand[0].output_nr) if isinstance(behind, GraphNode) else (None, 0)
         for behind, operand in zip(operation.behind, operation.operands, strict=True)
     )
+
+
+def _position(name: str) -> int:
+    """The position of a saved tensor of a Function, from `saved_tensors[2]`."""
+    return int(name.partition("[")[2].rstrip("]") or 0)

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite
 from microtape.functions.function_node import Context
@@ -87,8 +87,19 @@ class Calls:
         return call.tape.ids.get(call.node, self.numbers.get(call.node))
 
 
+class Kinds(NamedTuple):
+    """What the values and the functions of an engine are."""
+
+    is_tensor: Callable[[Any], bool]
+    version: Callable[[Any], int]  # of a tensor
+    attributes: Callable[[Any], Sequence[tuple[str, Any]] | None]  # that the user has set on a ctx; None: it is none
+    is_library: Callable[[str], bool]  # whether a file is not the user's
+
+
 class Call:
     """One call of a function of the user's, while it runs and afterwards."""
+
+    kinds: ClassVar[Kinds]
 
     def __init__(
         self,
@@ -105,7 +116,7 @@ class Call:
         self.kind, self.tape, self.depth = kind, tape, depth
         self.node, self.pass_, self.step, self.outer = node, pass_, step, outer
         self.number: int | None = None
-        self.code = code_of(function)
+        self.code = code_of(function, self.kinds.is_library)
         self.name = _name_of(function, self.code)
         self.error: ErrorRecord | None = None
         self.first: list[CallStep] = []
@@ -167,7 +178,7 @@ class Call:
         """The function returns, or an exception leaves it."""
         self.left_at = self.tape.sources.place(CallSite(frame.f_code, frame.f_lasti))
         self.variables = self._variables_of(frame)
-        self.objects = list(_objects_in(frame))
+        self.objects = list(_objects_in(frame, self.kinds))
 
     def raised(self, error: ErrorRecord, frame: FrameType | None) -> None:
         """The function was left by an exception; `frame` is where it was raised, if not in an inner call."""
@@ -184,8 +195,8 @@ class Call:
 
     def _variables_of(self, frame: FrameType) -> tuple[Variable, ...]:
         found: list[Variable] = []
-        for name, value in islice(_objects_in(frame), _VARIABLES):
-            version = version_number(value) if is_tensor(value) else 0
+        for name, value in islice(_objects_in(frame, self.kinds), _VARIABLES):
+            version = self.kinds.version(value) if self.kinds.is_tensor(value) else 0
             known = self._known.get(name)
             kind = type(value)
             is_mutable = kind is list or kind is dict  # it may look different now
@@ -259,30 +270,37 @@ class FrameTrace:
         return self._in_function
 
 
-def code_of(function: Any) -> CodeType | None:
+def _is_ours(file: str) -> bool:
+    return file in LIBRARY_FILES
+
+
+def code_of(function: Any, is_library: Callable[[str], bool] = _is_ours) -> CodeType | None:
     """The code of a function, below a decorator of the library's; None if it is not written in Python.
 
     Attributes of other objects are not looked at: that may run the user's code.
     """
     kind = type(function)
+    if kind is CodeType:
+        code: CodeType = function
+        return code
     if kind is MethodType:
-        return code_of(function.__func__)
+        return code_of(function.__func__, is_library)
     if kind is functools.partial:
-        return code_of(function.func)
+        return code_of(function.func, is_library)
     if kind is FunctionType:
         wrapped = vars(function).get("__wrapped__")
-        code: CodeType = function.__code__
-        return code_of(wrapped) if wrapped is not None and code.co_filename in LIBRARY_FILES else code
+        code = function.__code__
+        return code_of(wrapped, is_library) if wrapped is not None and is_library(code.co_filename) else code
     if issubclass(kind, type | BuiltinFunctionType):
         return None
     called = next((vars(one)["__call__"] for one in kind.__mro__ if "__call__" in vars(one)), None)
     return called.__code__ if type(called) is FunctionType else None
 
 
-def is_users(function: Any) -> bool:
-    """Whether a function is worth a call of its own: it is not one of this library's."""
-    code = code_of(function)
-    return code is not None and code.co_filename not in LIBRARY_FILES
+def is_users(function: Any, is_library: Callable[[str], bool] = _is_ours) -> bool:
+    """Whether a function is worth a call of its own: it is not one of the library's."""
+    code = code_of(function, is_library)
+    return code is not None and not is_library(code.co_filename)
 
 
 def _name_of(function: Any, code: CodeType | None) -> str:
@@ -297,7 +315,7 @@ def _definition(code: CodeType | None, tape: Tape) -> Place | None:
     return tape.sources.definition(code)
 
 
-def _objects_in(frame: FrameType) -> Iterator[tuple[str, Any]]:
+def _objects_in(frame: FrameType, kinds: Kinds) -> Iterator[tuple[str, Any]]:
     """The variables of a function, with the attributes of ctx and the tensors in short lists."""
     if not frame.f_code.co_flags & _OPTIMIZED:
         return
@@ -305,9 +323,10 @@ def _objects_in(frame: FrameType) -> Iterator[tuple[str, Any]]:
         kind = type(value)
         if name.startswith("."):
             continue  # the iterator of a comprehension
-        if kind is Context:
-            yield from [(f"{name}.{key}", one) for key, one in attributes_of(value)]
-        elif (kind is list or kind is tuple) and 0 < len(value) <= _ITEMS and any(map(is_tensor, value)):
+        attributes = kinds.attributes(value)
+        if attributes is not None:
+            yield from [(f"{name}.{key}", one) for key, one in attributes]
+        elif (kind is list or kind is tuple) and 0 < len(value) <= _ITEMS and any(map(kinds.is_tensor, value)):
             yield from [(f"{name}[{i}]", one) for i, one in enumerate(value)]
         else:
             yield name, value
@@ -316,3 +335,10 @@ def _objects_in(frame: FrameType) -> Iterator[tuple[str, Any]]:
 def attributes_of(ctx: Context) -> list[tuple[str, Any]]:
     """The attributes that the user has set on ctx."""
     return [(name, value) for name, value in vars(ctx).items() if name not in ("_node", "materialize_non_diff_grads")]
+
+
+def _of_ctx(value: Any) -> list[tuple[str, Any]] | None:
+    return attributes_of(value) if type(value) is Context else None
+
+
+Call.kinds = Kinds(is_tensor, version_number, _of_ctx, _is_ours)

@@ -49,20 +49,26 @@ def name_of(value: Any, names: Names) -> str:
 
 
 def _arguments(node: FunctionNode, before: Sequence[Operand]) -> list[ArgumentRecord]:
+    function: Any = node.function
+    names = parameters(function.forward, len(before), has_ctx=function.setup_context is Function.setup_context)
+    return arguments(names, before, node.is_tensor_input, node.needs_input_grad)
+
+
+def arguments(
+    names: Sequence[str], before: Sequence[Operand], are_tensors: Sequence[bool], needed: Sequence[bool]
+) -> list[ArgumentRecord]:
+    """The records of the arguments of a call."""
     records, edges = [], 0
-    for name, value, is_tensor, needed in zip(
-        _parameters(node.function, len(before)), before, node.is_tensor_input, node.needs_input_grad, strict=True
-    ):
-        records.append(ArgumentRecord(name, value, needed, edges if is_tensor else None))
+    for name, value, is_tensor, needs_gradient in zip(names, before, are_tensors, needed, strict=True):
+        records.append(ArgumentRecord(name, value, needs_gradient, edges if is_tensor else None))
         edges += is_tensor
     return records
 
 
-def _parameters(function: Any, count: int) -> list[str]:
+def parameters(forward: Any, count: int, *, has_ctx: bool) -> list[str]:
     """The name of each positional argument of forward, without ctx."""
-    forward = function.forward
     names = _names(getattr(forward, "__wrapped__", forward))
-    if function.setup_context is Function.setup_context:
+    if has_ctx:
         names = names[1:]
     return [
         next((f"{one[1:]}[{i - at}]" for at, one in enumerate(names) if one.startswith("*") and i >= at), None)

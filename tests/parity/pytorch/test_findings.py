@@ -23,15 +23,7 @@ from tests.programs.corpus import (
 )
 from tui.shell.exits import Exit
 
-UNCHECKED = "gradients of PyTorch programs are not checked by finite differences yet"
-each_broken = pytest.mark.parametrize(
-    "program",
-    [
-        pytest.param(path, marks=pytest.mark.xfail(strict=True, reason=UNCHECKED) if path.stem == "swish" else ())
-        for path in broken_torch_programs()
-    ],
-    ids=lambda path: path.stem,
-)
+each_broken = pytest.mark.parametrize("program", broken_torch_programs(), ids=lambda path: path.stem)
 each_healthy = pytest.mark.parametrize(
     "program", healthy_torch_programs(), ids=lambda path: str(path.relative_to(HERE / "pytorch"))
 )

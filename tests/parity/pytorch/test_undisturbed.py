@@ -44,8 +44,9 @@ def replaced(torch):
 
 
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder
+@pytest.mark.parametrize("check", [None, "all"])
 @pytest.mark.parametrize(("module", "name"), NAMES)
-def test_a_recorded_program_computes_the_same(torch, module, name):
+def test_a_recorded_program_computes_the_same(torch, module, name, check):
     from microtape.recording.file.integrity import check_integrity
     from microtape.recording.findings import findings
     from microtape.recording.pytorch.recorder import TorchRecorder
@@ -53,7 +54,7 @@ def test_a_recorded_program_computes_the_same(torch, module, name):
     program = getattr(importlib.import_module(f"tests.parity.pytorch.{module}"), name)
     plain, state = run(program, torch)
     before = replaced(torch)
-    with TorchRecorder() as recorder:
+    with TorchRecorder(check=check) as recorder:
         recorded, state_after = run(program, torch)
     assert replaced(torch) == before
     assert len(plain) == len(recorded)

@@ -63,6 +63,107 @@ class Failing(torch.autograd.Function):
         raise ValueError("no gradient today")
 
 
+class Noisy(torch.autograd.Function):
+    """What is random in a forward that runs again comes out of the generator once more."""
+
+    @staticmethod
+    def forward(ctx, x):
+        noise = torch.rand_like(x)
+        ctx.save_for_backward(noise)
+        return x * noise
+
+    @staticmethod
+    def backward(ctx, grad):
+        (noise,) = ctx.saved_tensors
+        return grad * noise * torch.rand(1)
+
+
+class Counting(torch.autograd.Function):
+    """Its forward writes into a tensor of the program's, its backward adds to `.grad`."""
+
+    calls = torch.zeros(2)
+    weight = torch.zeros(2, requires_grad=True)
+
+    @staticmethod
+    def forward(ctx, x):
+        Counting.calls += 1
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        with torch.enable_grad():
+            (Counting.weight * grad.detach()).sum().backward()
+        return grad * 2
+
+
+class Reads(torch.autograd.Function):
+    """Attributes of ctx, a result that is an argument, and gradients that may be undefined."""
+
+    @staticmethod
+    def forward(ctx, x, y, scale=2.0):
+        ctx.set_materialize_grads(False)
+        ctx.scale, ctx.kept = scale, [x.detach()]
+        ctx.save_for_backward(x, None, y)
+        return x * y, y.exp(), x
+
+    @staticmethod
+    def backward(ctx, product, exponential, same):
+        x, _, y = ctx.saved_tensors
+        of_x = product * y if product is not None else torch.zeros_like(x)
+        of_y = product * x if product is not None else torch.zeros_like(y)
+        if exponential is not None:
+            of_y = of_y + exponential * y.exp()
+        if same is not None:
+            of_x = of_x + same
+        return of_x, of_y, None
+
+
+class Cubed(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x**3, 3 * x**2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs, output[1])
+
+    @staticmethod
+    def backward(ctx, grad, grad_slope):
+        x, slope = ctx.saved_tensors
+        return grad * slope + grad_slope * 6 * x
+
+
+class Once(torch.autograd.Function):
+    @staticmethod
+    @torch.amp.custom_fwd(device_type="cpu")
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return x @ weight
+
+    @staticmethod
+    @torch.amp.custom_bwd(device_type="cpu")
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad):
+        x, weight = ctx.saved_tensors
+        return grad @ weight.t().to(grad.dtype), x.t().to(grad.dtype) @ grad
+
+
+class Holding(torch.autograd.Function):
+    """Keeps its argument and its result on ctx, looks at the class that it is, and calls another Function."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.x, ctx.name = x, type(ctx).__name__
+        ctx.y = Cubed.apply(x)[0]
+        return ctx.y + 0
+
+    @staticmethod
+    def backward(ctx, grad):
+        assert ctx.name == type(ctx).__name__ == "HoldingBackward"
+        assert Holding.forward is vars(Holding)["forward"].__func__
+        return grad * 3 * ctx.x**2
+
+
 def writes_in_place():
     a = leaf(3)
     b = a * 2
@@ -138,6 +239,193 @@ def functions():
     AddOne.apply(b)
     (b.sum() + PassInside.apply(a).sum()).backward()
     return a.grad, mask
+
+
+def random_functions():
+    a = leaf(3)
+    (Noisy.apply(a * 2) + Noisy.apply(a)).sum().backward()
+    return a.grad, torch.rand(2)
+
+
+def functions_with_side_effects():
+    with torch.no_grad():
+        Counting.calls.zero_()
+    Counting.weight.grad = None
+    a = leaf(2)
+    y = Counting.apply(a).sum() + Counting.apply(a * 2).sum()
+    y.backward()
+    return a.grad, Counting.calls.clone(), Counting.calls._version > 2, Counting.weight.grad
+
+
+def functions_with_undefined_gradients():
+    a, b = leaf(3), leaf(3)
+    product, exponential, same = Reads.apply(a, b)
+    exponential.sum().backward(retain_graph=True)
+    (product + same).sum().backward()
+    return a.grad, b.grad, product.grad_fn.scale, len(product.grad_fn.kept)
+
+
+def functions_of_higher_order():
+    a = leaf(3)
+    first = torch.autograd.grad(Cubed.apply(a)[0].sum(), a, create_graph=True)[0]
+    first.pow(2).sum().backward()
+    return first, a.grad
+
+
+def functions_under_autocast():
+    a, weight = leaf(2, 3), leaf(3, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = Once.apply(a * 1, weight)
+    y.float().sum().backward()
+    return y, a.grad, weight.grad
+
+
+def functions_that_hold_tensors():
+    a = leaf(3)
+    y = Holding.apply(a * 1)
+    y.sum().backward()
+    return a.grad, y.grad_fn.x, y.grad_fn.y.requires_grad, y.grad_fn.name
+
+
+def functions_with_packed_tensors():
+    packed = []
+
+    def pack(tensor):
+        packed.append(("pack", tensor.sum().item()))
+        return tensor * 2
+
+    def unpack(tensor):
+        packed.append(("unpack", tensor.sum().item()))
+        return tensor / 2
+
+    a = leaf(3)
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = Scaled.apply(a.exp(), 2.0)[0].sum() + Cubed.apply(a)[0].sum() + (a * a).sum()
+    y.backward()
+    return a.grad, packed
+
+
+def functions_in_checkpoints():
+    a = leaf(3)
+
+    def block(x):
+        return Cubed.apply(Scaled.apply(x, 2.0)[0])[0]
+
+    y = checkpoint(block, a * 2, use_reentrant=False).sum() + checkpoint(block, a, use_reentrant=True).sum()
+    y.backward()
+    return a.grad
+
+
+def functions_that_raise():
+    a, found = leaf(2), []
+
+    class Bad(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, wrong):
+            if wrong == "forward":
+                raise KeyError("in forward")
+            ctx.wrong = wrong
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            if ctx.wrong == "count":
+                return grad
+            if ctx.wrong == "shape":
+                return grad.new_ones(5), None
+            if ctx.wrong == "kind":
+                return 3.0, None
+            return grad, grad
+
+    for wrong in ("forward", "count", "shape", "kind", "constant"):
+        try:
+            Bad.apply(a, wrong).sum().backward()
+        except (RuntimeError, KeyError, TypeError) as error:
+            found.append(f"{type(error).__name__}: {error}")
+    return found, a.grad
+
+
+def functions_in_forward_mode():
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            (x,) = ctx.saved_tensors
+            return tangent * 2 + 0 * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    forward_ad = torch.autograd.forward_ad
+    a = leaf(3)
+    with forward_ad.dual_level():
+        y = Double.apply(forward_ad.make_dual(a, torch.ones(3)))
+        tangent = forward_ad.unpack_dual(y).tangent
+        y.sum().backward()
+    return a.grad, tangent
+
+
+def functions_in_transforms():
+    class Halved(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(x):
+            return x / 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad / 2 + 0 * x
+
+    x = torch.randn(3)
+    func, a = torch.func, leaf(3)
+    Halved.apply(a).sum().backward()
+    return (
+        func.vmap(func.grad(lambda x: Halved.apply(x) ** 2))(x),
+        func.jacrev(Halved.apply)(x),
+        torch.autograd.functional.jacobian(Halved.apply, x, vectorize=True),
+        torch.autograd.grad(Halved.apply(a), a, torch.eye(3), is_grads_batched=True),
+        a.grad,
+    )
+
+
+def functions_by_names_of_their_own():
+    known = []
+
+    class Registered(torch.autograd.Function):
+        def __init_subclass__(cls, **options):
+            known.append(cls.__name__)
+
+    class Tripled(Registered):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 3
+
+        @classmethod
+        def apply(cls, x):
+            return super().apply(x * 1)
+
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad * 3
+
+    a = leaf(3)
+    y = Tripled.apply(a)
+    y.sum().backward()
+    return a.grad, known, Registered.__subclasses__() == [Tripled], type(y.grad_fn).__name__
 
 
 def checkpoints():

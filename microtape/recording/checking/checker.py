@@ -1,0 +1,280 @@
+"""Compares the gradients and the Jacobians of nodes with finite differences of their forward.
+
+A subclass for each engine remembers the forward call of each node, and says when one has been evaluated. Each such call
+can run again at nearby points, on arrays. The Jacobians of small nodes are checked as well: there, a wrong entry shows
+even where the gradient that arrived was 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from microtape.recording.checking.jacobians import MovedOperand, jacobians
+from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward, close, moved, precision
+from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
+
+_MOST_ELEMENTS = 64  # of one gradient: each costs three calls of the forward
+_FEWEST_ELEMENTS = 4  # of a gradient whose node has large operands
+_FREE = 4_096  # elements of all operands together: up to there, a call does not count as work
+_SMALL = 65_536  # the same of a Function: beyond, fewer elements of its gradients are checked; else beyond `_FREE`
+_MOST_WORK = 1 << 29  # elements that forward computes with again, in all calls together
+_MOST_JACOBIANS = 200  # of a segment; then only those of Functions and of wrong gradients, and ten times as many
+_NONE: Array = np.zeros(0)
+
+Check: TypeAlias = Literal["all", "functions"] | tuple[int, int]
+"""Which gradients are checked: of all nodes, of the user's Functions, or of one step, as (pass index, step index)."""
+
+
+class Again(Protocol):
+    """The call of a node, to be run again on other arrays."""
+
+    once_differentiable: bool  # whether the user has declared that its backward has no derivative
+    coarsest: float  # the machine precision of the results of the last run, if arrays do not have their dtype; else 0
+
+    def forward(self, arrays: Arrays) -> Arrays:
+        """Its outputs that are tensors."""
+
+    def gradients(self, grad_outputs: Sequence[Any]) -> Forward:
+        """Its backward for these gradients of the outputs, as a function of the operands: zeros where it gives None."""
+
+    def second_backward(self, arrays: Arrays, grad_outputs: Sequence[Any]) -> Backward:
+        """The derivatives of these gradients by the operands, as double backward computes them."""
+
+
+class Called(NamedTuple):
+    """The forward call of a node."""
+
+    again: Any  # an `Again`; of a built-in operation it needs `forward` alone
+    is_function: bool
+    arrays: Arrays  # the operands that are tensors
+    results: Arrays
+    precisions: Sequence[float]  # the machine precision of each operand: that of its array, or a lower one
+
+
+class Evaluated(NamedTuple):
+    """A node that has been evaluated in a step."""
+
+    called: Called
+    pass_: int
+    step: BackwardStep
+    grad_outputs: Sequence[Any]  # arrays, or None
+    grad_inputs: Sequence[Any]
+    edges: Sequence[int | None]  # for each operand the edge that its gradient takes; None: unknown
+    is_needed: Sequence[bool]  # for each operand, whether its gradient goes on
+    outputs: Sequence[tuple[int, int]]  # those that are tensors: their numbers among these, and among all outputs
+    without_gradient: Container[int]  # outputs that are not differentiable
+    backward: Callable[[Arrays], Backward | None]  # its backward, after a forward on these arrays; None: not known
+
+    @property
+    def needed_edges(self) -> list[int | None]:
+        """The edges of those operands whose gradient goes on."""
+        return [edge if needed else None for edge, needed in zip(self.edges, self.is_needed, strict=True)]
+
+
+class Checker:
+    """What is found by finite differences in one segment, and what is to be checked."""
+
+    def __init__(self, check: Check, known: Checker | None) -> None:
+        """`known` is the checker of the segment before."""
+        self.check_all = check == "all"
+        self.only = None if isinstance(check, str) else tuple(check)
+        self.found: list[FiniteDifferences] = []
+        self.jacobians: list[JacobianCheck] = []
+        self._work: int = known._work if known is not None else 0
+
+    def remembers(self, is_function: bool) -> bool:
+        """Whether to keep a call of this sort."""
+        return is_function or self.check_all or self.only is not None
+
+    def wants(self, pass_: int, step: BackwardStep) -> bool:
+        """Whether to check this step."""
+        return self.only is None or self.only == (pass_, step.index)
+
+    def compare(
+        self, one: Evaluated, undisturbed: Callable[[], AbstractContextManager[None]], *, create_graph: bool
+    ) -> None:
+        """Check a node. All that is called again runs inside of `undisturbed()`.
+
+        With `create_graph`, a custom Function's gradients will be differentiated again, so that is checked, too.
+        """
+        if all(hook.kind != "node post" for hook in one.step.hooks):  # else a hook may have replaced its gradients
+            with undisturbed():
+                self._check_gradients(one)
+        elif self.only is not None:
+            self.cannot(one.pass_, one.step, 0, "a hook of the node may have replaced its gradients")
+        if self.may_have_jacobians(one.called.is_function):
+            with undisturbed():
+                self._check_jacobians(one)
+                if create_graph and one.called.is_function and not one.called.again.once_differentiable:
+                    self._check_second_derivatives(one)
+
+    def cannot(self, pass_: int, step: BackwardStep, edge: int, why: str) -> None:
+        """Note that a gradient cannot be checked."""
+        self.found.append(FiniteDifferences(pass_, step.node, edge, (), _NONE, _NONE, False, why))
+
+    def may_have_jacobians(self, is_function: bool) -> bool:
+        """Whether there is room for them: most operations are right, so those of many would only take time."""
+        if self.only is not None or is_function:
+            return len(self.jacobians) < 10 * _MOST_JACOBIANS
+        return len(self.jacobians) < _MOST_JACOBIANS
+
+    def _check_gradients(self, one: Evaluated) -> None:
+        given = [one.grad_outputs[number] for _, number in one.outputs if number < len(one.grad_outputs)]
+        for operand, edge in enumerate(one.edges):
+            gradient = one.grad_inputs[edge] if edge is not None else None
+            if edge is None or not isinstance(gradient, np.ndarray) or gradient.dtype.kind != "f" or not gradient.size:
+                continue
+            elements = _elements(gradient, self._how_many(one.called))
+            found = _differences(one.called, operand, given, gradient, elements) if elements else _TOO_MUCH
+            if not isinstance(found, str):
+                elements, numerical, agrees = found
+                analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
+                self.found.append(
+                    FiniteDifferences(one.pass_, one.step.node, edge, elements, analytical, numerical, agrees, "")
+                )
+            elif one.called.is_function or self.only is not None:  # other operations are tested elsewhere
+                self.cannot(one.pass_, one.step, edge, found)
+
+    def _how_many(self, called: Called) -> int:
+        """How many elements of a gradient to check: fewer of large ones, and none after too much work."""
+        size = sum([one.size for one in called.arrays])
+        small = _SMALL if called.is_function or self.only is not None else _FREE
+        count = max(_FEWEST_ELEMENTS, min(_MOST_ELEMENTS, _MOST_ELEMENTS * small // max(size, 1)))
+        if self.only is None and size > _FREE:
+            if self._work > _MOST_WORK:
+                return 0
+            self._work += 3 * count * size
+        return count
+
+    def _check_jacobians(self, one: Evaluated) -> None:
+        """Check the Jacobians, unless the node cannot run again: the check of its gradients has said why."""
+        outputs = [(place, number) for place, number in one.outputs if number not in one.without_gradient]
+        called = one.called
+        try:
+            wide = _wide(called)
+            backward = one.backward(called.arrays) if not isinstance(wide, str) else None
+            if backward is not None and not isinstance(wide, str):
+                self.jacobians += jacobians(
+                    (one.pass_, one.step.node), called.again.forward, backward, wide.operands(called), outputs,
+                    one.needed_edges,
+                )  # fmt: skip
+        except Exception:  # the user's code, at another point than the program's
+            return
+
+    def _check_second_derivatives(self, one: Evaluated) -> None:
+        """Check the derivatives of the gradients that a Function's backward sends, unless it cannot run again."""
+        called, again = one.called, one.called.again
+        sent = [(operand, edge) for operand, edge in enumerate(one.needed_edges) if edge is not None]
+        try:
+            wide = _wide(called)
+            if not isinstance(wide, str):
+                gradients = again.gradients(one.grad_outputs)
+                backward = again.second_backward(called.arrays, one.grad_outputs)
+                where = one.pass_, one.step.node
+                found = list(jacobians(where, gradients, backward, wide.operands(called), sent, one.needed_edges))
+                self.jacobians += [one._replace(of_gradient=True) for one in found]
+        except Exception:  # the user's code, at another point than the program's
+            return
+
+
+_TOO_MUCH = "so many large gradients were checked before it that it was left out"
+_ANOTHER = "its forward gives another result when it is called again"
+_COARSE = "its forward computes in a dtype that is too coarse for differences"
+_TOO_COARSE = 1e-4
+
+
+class _Wide(NamedTuple):
+    """The operands in the widest dtype in which the forward gives the same results."""
+
+    arrays: Arrays
+    coarsest: float  # the machine precision of its results
+
+    def precision(self, operand: int) -> float:
+        """The precision of differences by this operand."""
+        array = self.arrays[operand]
+        return max(precision(array), self.coarsest) if array.dtype.kind == "f" else 0.0
+
+    def operands(self, called: Called) -> list[MovedOperand]:
+        """The operands of a call, as their Jacobians need them."""
+        return [
+            MovedOperand(array, wide, self.precision(i), of_gradient)
+            for i, (array, wide, of_gradient) in enumerate(
+                zip(called.arrays, self.arrays, called.precisions, strict=True)
+            )
+        ]
+
+
+def _wide(called: Called) -> _Wide | str:
+    """The operands for the differences; a text if there are none."""
+    again, known = called.again, max(called.precisions, default=0.0)
+    wide = [one.astype(np.float64) if one.dtype.kind == "f" else one for one in called.arrays]
+    for arrays in (wide, called.arrays):  # the forward may depend on its dtype
+        found = again.forward(arrays)
+        if _same(found, called.results, known):
+            coarsest = max([again.coarsest, *(precision(one) for one in found if one.dtype.kind == "f")])
+            if arrays is not wide:
+                coarsest = max(coarsest, known)
+            return _Wide(arrays, coarsest) if coarsest < _TOO_COARSE else _COARSE
+    return _ANOTHER
+
+
+def _differences(
+    called: Called, which: int, grad_outputs: Sequence[Any], gradient: Array, elements: tuple[int, ...]
+) -> tuple[tuple[int, ...], Array, bool] | str:
+    """The checked elements, their finite differences, and whether the gradient agrees; or why it cannot be checked."""
+    try:
+        wide = _wide(called)
+        if isinstance(wide, str):
+            return wide
+        analytical = gradient.reshape(-1)[list(elements)].astype(np.float64)
+        numerical = np.array([
+            _derivative(called.again.forward, wide, which, element, grad_outputs, expected)
+            for element, expected in zip(elements, analytical, strict=True)
+        ])  # fmt: skip
+    except Exception as error:
+        return f"its forward raised {type(error).__name__} when it was called again: {error}"
+    known = np.isfinite(numerical)
+    if not known.any():
+        return "its forward gives no finite numbers nearby"
+    elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
+    of_gradient = max(called.precisions[which], precision(gradient))
+    agrees = close(analytical[known], numerical, wide.precision(which), of_gradient).all()
+    return elements, numerical, bool(agrees)
+
+
+def _elements(gradient: Array, count: int) -> tuple[int, ...]:
+    """The elements to check: all of them, or as many as `count`, spread over the array, the largest among them."""
+    if gradient.size <= count:
+        return tuple(range(gradient.size))
+    if not count:
+        return ()
+    spread = np.linspace(0, gradient.size - 1, count - 1).astype(int)
+    return tuple(sorted({*spread.tolist(), int(np.argmax(np.abs(np.nan_to_num(gradient))))}))
+
+
+def _derivative(
+    forward: Forward, wide: _Wide, which: int, element: int, grad_outputs: Sequence[Any], expected: float
+) -> float:
+    """The derivative of Σ grad_outputs · outputs by one element of one operand; see `Moved.quotients`."""
+    near = moved(forward, wide.arrays, which, element, wide.precision(which))
+    after, here, before = near.outputs
+    with np.errstate(all="ignore"):
+        rise, fall = (
+            sum(np.sum(g * (a - b)) for g, a, b in zip(grad_outputs, one, other, strict=False) if g is not None)
+            for one, other in ((after, here), (here, before))
+        )
+    weight = max((float(np.abs(g).max(initial=0)) for g in grad_outputs if g is not None), default=0.0)
+    return float(near.quotients(rise, fall, expected, weight))
+
+
+def _same(found: Arrays, expected: Arrays, coarsest: float) -> bool:
+    """Whether a forward that ran again gave the same results as before, within the precision of its operands."""
+    return len(found) == len(expected) and all(
+        a.shape == b.shape
+        and np.allclose(a, b, rtol=max(1e-3, 4 * coarsest), atol=max(1e-6, coarsest**2), equal_nan=True)
+        for a, b in zip(found, expected, strict=True)
+    )

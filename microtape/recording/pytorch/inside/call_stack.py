@@ -1,0 +1,262 @@
+"""The calls of the program's functions that are running, the innermost last."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Sequence
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from microtape.basics.fresh_stack import stack_ident
+from microtape.recording.model.calls import CallStepKind
+from microtape.recording.pytorch.arguments import constants_of, tensors_in
+from microtape.recording.pytorch.call_sites import is_library, user_frame
+from microtape.recording.pytorch.checks.undisturbed import is_running_again
+from microtape.recording.pytorch.function_kinds import TAKES, WRITES, word_of
+from microtape.recording.pytorch.inside.calls import TorchCall, attributes_of
+from microtape.recording.pytorch.inside.functions import FunctionCall
+from microtape.recording.pytorch.inside.mode import InsideMode
+from microtape.recording.pytorch.inside.notebook import Notebook, version_in
+from microtape.recording.pytorch.inside.traces import Trace
+from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.writing.calls import is_users
+from microtape.recording.writing.faults import was_raised_by_a_signal
+
+if TYPE_CHECKING:
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+_MISSING = "what happens in a function that backward or apply calls"
+_ENDS_EARLY = "_StopRecomputationError"
+_is_compiling = torch.compiler.is_compiling
+
+
+class Running(NamedTuple):
+    """A call that has not ended."""
+
+    call: TorchCall
+    trace: Trace | None
+    has_mode: bool  # whether the mode is to be taken off the stack when it ends
+
+
+class CallStack:
+    """The running calls of one recorder. No fault of ours leaves its methods."""
+
+    def __init__(self, recorder: TorchRecorder) -> None:
+        self.recorder, self.faults = recorder, recorder.faults
+        self.notebook = Notebook(recorder.tensors, recorder.sources, recorder.faults)
+        self.codes: dict[CodeType, str] = {}  # of functions that torch calls unseen -> the kinds of their calls
+        self.unmaterialized: weakref.WeakSet[Any] = weakref.WeakSet()  # each ctx that gets None for undefined gradients
+        self.applying: list[FunctionCall] = []
+        self._running: list[Running] = []
+        self._mode = InsideMode(self)
+        self._raised: BaseException | None = None  # what ended the last call
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing is to be noted."""
+        recorder = self.recorder
+        return recorder.asleep or is_running_again() or stack_ident() != recorder.thread or _is_compiling()
+
+    @property
+    def innermost(self) -> TorchCall | None:
+        """The call whose function is computing; None if torch or the recorder is."""
+        if not self._running or is_running_again():
+            return None
+        call = self._running[-1].call
+        return call if call.depth == len(self.recorder.open) else None
+
+    # Calls
+
+    def call(self, kind: str, key: GraphNode | None, function: Any, args: Sequence[Any], run: Callable[[], Any]) -> Any:
+        """Run a function of the program's as a call, by `run`."""
+        running = self.begin(kind, key, function, args)
+        if running is None:
+            return run()
+        try:
+            returned = run()
+        except BaseException as error:
+            self.end(running, None, error)
+            raise
+        self.end(running, returned, None)
+        return returned
+
+    def begin(
+        self, kind: str, key: GraphNode | None, function: Any, args: Sequence[Any], *,
+        frame: FrameType | None = None, traced: bool = True,
+    ) -> Running | None:  # fmt: skip
+        """A function of the program's is about to be called; with a frame, it has just been.
+
+        Without `traced`, the caller follows its frame. Returns None if it is not to be noted.
+        """
+        try:
+            if self.is_off or not is_users(function, is_library):
+                return None
+            return self._begin(kind, key, function, args, frame, traced)
+        except Exception as error:
+            self._fault(error)
+            return None
+
+    def _begin(
+        self, kind: str, key: GraphNode | None, function: Any, args: Sequence[Any], frame: FrameType | None,
+        traced: bool,
+    ) -> Running:  # fmt: skip
+        recorder, caller = self.recorder, self.innermost
+        top = self._running[-1].call if self._running else None
+        current = recorder.open[-1] if recorder.open else None
+        call = TorchCall(
+            kind, function, self.notebook, len(recorder.open), node=key,
+            pass_=current.index if current is not None else None,
+            step=len(current.steps) if current is not None else None, outer=top,
+        )  # fmt: skip
+        if recorder.calls.has_room(call):
+            self._keep(call)
+        if caller is not None:
+            self.note("call", call.name, [one for one in args if attributes_of(one) is None], inner=call)
+        trace = Trace.put_on(Trace(self, call)) if frame is None and traced else None
+        running = Running(call, trace, self._mode.put_on())
+        self._running.append(running)
+        if frame is not None:
+            call.entered(frame)
+        elif trace is None and traced:
+            call.add("enter", call.name, None, args)
+        return running
+
+    def _keep(self, call: TorchCall) -> None:
+        """Keep a call of a pass; one outside of passes lies with the node of the Function that is called."""
+        if call.pass_ is None and self.applying:
+            self.applying[0].calls.append(call)
+        else:
+            self.recorder.calls.keep(call)
+
+    def end(self, running: Running, returned: Any, error: BaseException | None) -> None:
+        """A call has returned, or raised."""
+        try:
+            if running not in self._running:
+                return
+            while self._running.pop() is not running:
+                pass
+            if running.trace is not None:
+                running.trace.remove()
+            if running.has_mode:
+                self._mode.take_off()
+            self._end(running.call, returned, None if type(error).__name__ == _ENDS_EARLY else error)
+            self._raised = error if self._running else None
+        except Exception as fault:
+            self._fault(fault)
+
+    def _end(self, call: TorchCall, returned: Any, error: BaseException | None) -> None:
+        if error is None:
+            call.returned(returned)
+        else:
+            frame = _last_frame(error) if error is not self._raised or call.left_at is None else None
+            call.raised(self.recorder.error_record(error), frame)
+            if call.kind in ("forward", "setup_context", "jvp"):
+                self.recorder.calls.keep(call)  # it has no node
+        call.forget()
+
+    def abandon(self) -> None:
+        """Follow the running calls no longer: the recorder does not watch any more."""
+        while self._running:
+            ended = self._running.pop()
+            if ended.trace is not None:
+                ended.trace.remove()
+        self._mode.take_off()
+        self.applying.clear()
+
+    def _fault(self, error: Exception) -> None:
+        if was_raised_by_a_signal(error):
+            raise error
+        self.faults.add(_MISSING, error)
+
+    # Functions
+
+    def function(self, cls: Any, args: Sequence[Any]) -> FunctionCall | None:
+        """A Function is about to be called. Returns None if nobody needs to know what happens in it."""
+        try:
+            if self.is_off or not is_users(cls.forward, is_library):
+                return None
+            if self.innermost is None and not (
+                torch.is_grad_enabled() and any(isinstance(one, torch.Tensor) and one.requires_grad for one in args)
+            ):
+                return None
+            return FunctionCall(self, cls, args)
+        except Exception as error:
+            self._fault(error)
+            return None
+
+    # Passes
+
+    def pass_began(self) -> Trace | None:
+        """A pass is about to run. Returns the trace of what torch calls unseen, to be removed after it."""
+        with self.faults.noting(_MISSING):
+            return Trace.put_on(Trace(self, None)) if self.codes else None
+        return None
+
+    # Steps
+
+    def note(
+        self, kind: CallStepKind, op: str, operands: Sequence[Any], outputs: Sequence[Any] = (), **more: Any
+    ) -> None:
+        """Add a step to the innermost call, if there is one."""
+        call = self.innermost
+        if call is not None:
+            with self.faults.noting(_MISSING):
+                call.add(kind, op, user_frame(sys._getframe(1)), operands, outputs, **more)
+
+    def before_operation(self, kind: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The tensors among the arguments, their versions, and what will be overwritten; None if that fails."""
+        with self.faults.noting(_MISSING):
+            tensors = list(tensors_in(args, kwargs))
+            is_write = kind == WRITES or kwargs.get("inplace") or kwargs.get("out") is not None
+            old = self.notebook.operand_inside(tensors[0]) if is_write and tensors else None
+            return tensors, list(map(version_in, tensors)), old
+        return None
+
+    def note_operation(
+        self, function: Any, kind: int, args: Sequence[Any], kwargs: dict[str, Any], before: Any, result: Any,
+        frame: FrameType,
+    ) -> None:  # fmt: skip
+        """Add a call of torch to the innermost call."""
+        call = self.innermost
+        if call is None:
+            return
+        with self.faults.noting(_MISSING):
+            tensors, versions, old = before
+            if kind == TAKES:
+                results: list[Any] = [result]
+            else:
+                results = list(tensors_in((result,), {}))
+                wrote = [one for one, known in zip(tensors, versions, strict=True) if version_in(one) != known]
+                results += [one for one in wrote if not any(one is other for other in results)]
+            if not results:
+                return
+            in_place = kind != TAKES and old is not None and bool(tensors) and results[0] is tensors[0]
+            call.add(
+                "operation",
+                word_of(function),
+                user_frame(frame),
+                [old, *tensors[1:]] if in_place else tensors,
+                results,
+                in_place=in_place,
+                constants=constants_of(function, args, kwargs),
+                node=self._node_of(results[0]),
+            )
+
+    def _node_of(self, result: Any) -> Any:
+        """What stands for the node of a result, in the place of its number."""
+        if type(result) is torch.Tensor and result.requires_grad and result.grad_fn is not None:
+            return self.recorder.tensors.node(result.grad_fn)
+        return None
+
+
+def _last_frame(error: BaseException) -> FrameType | None:
+    """The innermost frame of the program's in the traceback of an exception."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if not is_library(trace.tb_frame.f_code.co_filename):
+            found = trace.tb_frame
+        trace = trace.tb_next
+    return found

@@ -1,0 +1,62 @@
+"""A mode that is on torch's stack while a function of the program's runs, and notes the calls of torch in there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import overrides
+
+from microtape.recording.pytorch.function_kinds import ATTRIBUTE, READS_NODE, kind_of
+
+if TYPE_CHECKING:
+    from microtape.recording.pytorch.inside.call_stack import CallStack
+
+_Mode: Any = overrides.TorchFunctionMode
+_stack: Any = overrides  # untyped
+_is_compiling = torch.compiler.is_compiling
+
+
+class InsideMode(_Mode):  # type: ignore[misc]
+    """The mode."""
+
+    def __init__(self, calls: CallStack) -> None:
+        super().__init__()
+        self._calls = calls
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Run the call, and note it."""
+        kwargs = kwargs or {}
+        kind = kind_of(function) if not _is_compiling() else ATTRIBUTE
+        if kind <= READS_NODE or function is torch.autograd.grad or self._calls.innermost is None:
+            return function(*args, **kwargs)
+        before = self._calls.before_operation(kind, args, kwargs)
+        result = function(*args, **kwargs)
+        if before is not None:
+            self._calls.note_operation(function, kind, args, kwargs, before, result, sys._getframe(1))
+        return result
+
+    @property
+    def _is_on(self) -> bool:
+        return any(one is self for one in _stack._get_current_function_mode_stack())
+
+    def put_on(self) -> bool:
+        """Put it on top of torch's stack, unless it is on it. Returns whether it was not."""
+        if self._is_on:
+            return False
+        _stack._push_mode(self)
+        return True
+
+    def take_off(self) -> None:
+        """Take it off the stack, if it is still there."""
+        if not self._is_on:
+            return
+        above = []
+        while (top := _stack._pop_mode()) is not self:
+            above.append(top)
+        for one in reversed(above):
+            _stack._push_mode(one)

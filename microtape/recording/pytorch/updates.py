@@ -41,9 +41,10 @@ class Updates:
         self._stepped.setdefault(leaf, site)
 
     def next_segment(self, passes: int) -> Updates:
-        """The updates of the next segment, of the same leaves."""
+        """Close the updates of this segment; returns those of the next, of the same leaves."""
+        self._look([*self._before], passes)
         following = Updates(self.sites)
-        following._before = dict(self._before)
+        following._before, self._before = self._before, {}
         return following
 
     def pass_began(self, leaves: Iterable[SeenTensor], passes: int) -> None:

@@ -142,8 +142,11 @@ class Tape:
             if version > seen.latest:
                 seen.latest = version
         entry.pass_, entry.made_by = self._maker_of(node.sequence_nr)
-        if operation is not None and operation.scope is not None:
-            entry.scope = self._scope(operation.scope)
+        if operation is not None:
+            for seen, _ in operation.operands:  # so that they can have names
+                self._entry(seen)
+            if operation.scope is not None:
+                entry.scope = self._scope(operation.scope)
 
     def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
         """Read what the node saved, and how many outputs it has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,9 +42,13 @@ _WITHOUT_NAMES = (torch.optim.Optimizer, torch.utils.data.DataLoader, torch.util
 
 
 def _outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
-    """The modules that are not part of another one of them."""
+    """The modules that are not part of another one of them. A module that holds no tensor, such as a loss, is none."""
     inside = {id(inner) for _, module in modules for inner in module.modules() if inner is not module}
-    return [(name, module) for name, module in modules if id(module) not in inside]
+    return [(name, module) for name, module in modules if id(module) not in inside and _holds_tensors(module)]
+
+
+def _holds_tensors(module: torch.nn.Module) -> bool:
+    return any(True for _ in itertools.chain(module.parameters(), module.buffers()))
 
 
 def is_tensor(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from typing import Any, NamedTuple
 
@@ -13,6 +14,10 @@ from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
 _NUMBER = re.compile(r"Backward(Autograd[A-Za-z]+)?\d*(_copy)?$")
+_NOISE = re.compile(
+    r"^(native|unsafe|cudnn|miopen|mkldnn|mps|thnn_fused|fused)_|(?<=scaled_dot_product_)[a-z_]+_(?=attention)"
+    r"|_(alias|for_cpu|with_indices|legit|legit_no_training|impl|overrideable|data)$"
+)  # which of several kernels torch has chosen
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
 
 
@@ -59,13 +64,20 @@ def about_dropped(name: str) -> About:
     if name == "CopySlices":
         return About(name, "write into view", "copy_slices", "", ())
     kind: NodeKind = "error" if name in ("Error", "NotImplemented", "DelayedError") else "operation"
-    return About(name, _WORDS.sub("_", _NUMBER.sub("", name)).lower(), kind, _formulas().get(name, ("", {}))[0], ())
+    return About(name, _word(name), kind, _formulas().get(name, ("", {}))[0], ())
+
+
+def _word(name: str) -> str:
+    """`MaxPool2DWithIndicesBackward0` as the name of torch's function: `max_pool2d`."""
+    word = _WORDS.sub("_", _NUMBER.sub("", name)).lower()
+    return "to" if word == "to_copy" else _NOISE.sub("", word)
 
 
 @functools.cache
 def _formulas() -> dict[str, tuple[str, dict[str, str]]]:
     """By torch's name of a node: the formula of microtape's own, and its names for torch's saved attributes."""
     found = {}
+    importlib.import_module("microtape.nn.functional")  # which makes the classes of its operations
     waiting: list[Any] = [Node]
     while waiting:
         kind = waiting.pop()

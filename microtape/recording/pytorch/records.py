@@ -12,6 +12,7 @@ from microtape.recording.model.model import (
     TensorRecord,
     Value,
 )
+from microtape.recording.pytorch.function_kinds import called_name
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.notes import GraphNode, Operation
 from microtape.recording.pytorch.tape import Tape
@@ -40,7 +41,7 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
     return NodeRecord(
         id=number,
         name=described.name,
-        op=described.op,
+        op=_op(entry, operation),
         kind=described.kind,
         formula=described.formula,
         place=tape.sources.place(site) if site is not None else None,
@@ -56,6 +57,13 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
         hooks=entry.hooks,
         scope=entry.scope,
     )
+
+
+def _op(entry: NodeEntry, operation: Operation | None) -> str:
+    """The name of the function that the program called, at the node of its result; at others that of the node's own."""
+    if entry.about.kind == "operation" and operation is not None and entry.node.outputs:
+        return called_name(operation.function) or entry.about.op
+    return entry.about.op
 
 
 def _edge(tape: Tape, number: int, to: GraphNode | None, input_nr: int) -> EdgeRecord:
@@ -108,7 +116,7 @@ def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry
     if tensor is not None and not tells_history(tensor):
         tensor = None
     names = tuple(entry.names)
-    if not names and entry.node is not None and entry.node not in within:
+    if not names and entry.node is not None and entry.node not in within and tape.nodes[entry.node].node.outputs:
         place = nodes[entry.node].place
         target = assignment_target(place, tape.sources) if place is not None else None
         names = (target,) if target is not None and len(nodes[entry.node].outputs) == 1 else ()

@@ -62,8 +62,8 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
 
     First each column gets its least useful width. The rest goes to names, then to operands, then to long lists. If the
     room is too small for the least widths, the least informative column is left out: the shape if all values are
-    single numbers (`scalars`); in a narrow tape the bars of sizes; then operands that would be cut, which the lanes, the
-    source and the sentence show too. After that, numbers are shortened, and the bars are left out.
+    single numbers (`scalars`); in a narrow tape the bars of sizes; then operands that would be cut, which the lanes,
+    the source and the sentence show too. After that, numbers are shortened, and the bars are left out.
     """
     whole = {name: min(need, AT_MOST[name]) for name, need in texts.items()}
     least, short, listed, full = ({name: need[i] for name, need in numbers.items()} for i in range(4))

@@ -21,6 +21,18 @@ _NOISE = re.compile(
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
 
 
+_STATISTICS = {"result1": "mean", "result2": "rstd"}
+_SAVED_NAMES = {
+    "NativeLayerNormBackward0": _STATISTICS,
+    "NativeBatchNormBackward0": _STATISTICS,
+    "NativeGroupNormBackward0": _STATISTICS,
+    "AddmmBackward0": {"mat1": "y", "mat2": "w"},
+    "BaddbmmBackward0": {"batch1": "y", "batch2": "w"},
+    "ConvolutionBackward0": {"input": "x", "weight": "w"},
+}
+"""The names of saved tensors in the formulas, where they are not those of microtape's own operations."""
+
+
 class About(NamedTuple):
     """What nodes of one type have in common."""
 
@@ -47,7 +59,7 @@ def _about(kind: type) -> About:
     if issubclass(kind, torch.autograd.function.BackwardCFunction):
         saved_tensors = (("saved_tensors", "_raw_saved_tensors", "saved_tensors"),)
         return About(name, name.removesuffix("Backward"), "function", "", saved_tensors)
-    names = _formulas().get(name, ("", {}))[1]
+    names = _formulas().get(name, ("", {}))[1] | _SAVED_NAMES.get(name, {})
     saved = [
         (attribute, f"_raw{attribute}", names.get(attribute.removeprefix("_saved_"), attribute.removeprefix("_saved_")))
         for attribute in dir(kind)

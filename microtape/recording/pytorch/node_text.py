@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from microtape.recording.model.model import NodeKind
+from microtape.recording.pytorch.formulas import FORMULAS, formula_of
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
@@ -21,11 +22,11 @@ _NOISE = re.compile(
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
 
 
-_STATISTICS = {"result1": "mean", "result2": "rstd"}
+_OF_A_NORM = {"input": "x", "weight": "w", "bias": "b", "result1": "mean", "result2": "rstd"}
 _SAVED_NAMES = {
-    "NativeLayerNormBackward0": _STATISTICS,
-    "NativeBatchNormBackward0": _STATISTICS,
-    "NativeGroupNormBackward0": _STATISTICS,
+    "NativeLayerNormBackward0": _OF_A_NORM,
+    "NativeBatchNormBackward0": _OF_A_NORM,
+    "NativeGroupNormBackward0": _OF_A_NORM,
     "AddmmBackward0": {"mat1": "y", "mat2": "w"},
     "BaddbmmBackward0": {"batch1": "y", "batch2": "w"},
     "ConvolutionBackward0": {"input": "x", "weight": "w"},
@@ -54,6 +55,13 @@ def about(kind: type) -> About:
     return known
 
 
+def about_node(node: Any) -> About:
+    """What is known of a node: as `about` its type, with the formula for the arguments of its call."""
+    described = about(type(node))
+    formula = formula_of(node, described.formula)
+    return described if formula is described.formula else described._replace(formula=formula)
+
+
 def _about(kind: type) -> About:
     name = kind.__name__
     if issubclass(kind, torch.autograd.function.BackwardCFunction):
@@ -76,7 +84,8 @@ def about_dropped(name: str) -> About:
     if name == "CopySlices":
         return About(name, "write into view", "copy_slices", "", ())
     kind: NodeKind = "error" if name in ("Error", "NotImplemented", "DelayedError") else "operation"
-    return About(name, _word(name), kind, _formulas().get(name, ("", {}))[0], ())
+    formula, _ = _formulas().get(name, (FORMULAS.get(name, ""), {}))
+    return About(name, _word(name), kind, formula, ())
 
 
 def _word(name: str) -> str:

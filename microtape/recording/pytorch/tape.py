@@ -15,7 +15,7 @@ import torch
 
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.node_text import about, about_dropped
+from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
@@ -120,7 +120,7 @@ class Tape:
         python_node = graph.nodes.get(node)
         operation: Operation | None = node.operation
         if python_node is not None:
-            entry = NodeEntry(node, about(type(python_node)))
+            entry = NodeEntry(node, about_node(python_node))
             entry.edges = graph.edges[node]
         else:
             entry = NodeEntry(node, about_dropped(node.name))

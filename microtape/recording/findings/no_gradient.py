@@ -9,7 +9,7 @@ from typing import NamedTuple
 from microtape.recording.findings.copies import copied_modules
 from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, count, headline, join
+from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
@@ -139,8 +139,31 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
     place = _made_at(program, leaf.name) or pass_.place
-    unused = f"no operation uses it ({at(place)})"
-    return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
+    unused, where = f"not on the way to {root}", f" ({at(place)})"
+    reason = f"It requires grad, but no operation on the way to {root} uses it."
+    return _Cause(unused + where, unused, reason, remedy, place)
+
+
+def results_without(program: Program) -> Iterator[Finding]:
+    """The result of an operation whose .grad the program misses: backward fills that of leaves only."""
+    place = program.missing_gradient_at
+    wanted = named_before_grad(program, place) if place is not None else ()
+    for position, pass_ in enumerate(program.recording.passes):
+        for record in program.recording.tensors:
+            if record.is_leaf or record.node not in pass_.nodes or record.grad is not None or record.name not in wanted:
+                continue
+            name, root = record.name, program.root_name(pass_)
+            made = program.node(record.node).place
+            yield Finding(
+                "no gradient", "error",
+                headline(f"{name}.grad is None: {name} is no leaf, and retain_grad() was not called",
+                         f"{name}.grad is None: it is no leaf"),
+                (f"{name} is the result of {program.node(record.node).op} at {at(made)}.",
+                 f"Backward computes its gradient, but keeps only those of leaves. {at(place)} uses {name}.grad."),
+                f"Call {name}.retain_grad() before backward, or ask for it: grad({root}, {name}).",
+                made, position, None, record.node, record.id, (("used", place),) if place is not None else (),
+            )  # fmt: skip
+            return
 
 
 def _made_at(program: Program, name: str) -> Place | None:

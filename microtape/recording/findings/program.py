@@ -165,7 +165,7 @@ class Program:
         if place is None:
             return False
         names = self.recording.tensors[tensor].names
-        named = re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(self.recording, place))
+        named = named_before_grad(self, place)
         known = {name for one in self.recording.tensors for name in one.names}
         return any(name in names or name not in known for name in named) or not named
 
@@ -247,6 +247,11 @@ class Program:
         if not names:
             names = [self.name(root.node) for root in pass_.roots if root.node is not None]
         return join(names) or "the loss"
+
+
+def named_before_grad(program: Program, place: Place) -> list[str]:
+    """The variables whose .grad a line uses: `h` in `print(h.grad.norm())`."""
+    return re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(program.recording, place))
 
 
 @cache

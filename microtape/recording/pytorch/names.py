@@ -11,6 +11,7 @@ import torch
 from microtape.recording.writing.variable_names import Held, tensors_in_frames
 
 _MOST = 20_000  # parameters of one module
+_MOST_HIDDEN = 100  # of one list
 
 
 def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
@@ -26,7 +27,7 @@ def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
             known = found.get(id(value))
             if known is None or known[0] == "self":
                 found[id(value)] = name, value
-            return []
+            return list(_in_lists(name, value))
         return [] if issubclass(type(value), _WITHOUT_NAMES) else None
 
     variables = list(tensors_in_frames(frame, Held(is_tensor, members)))
@@ -36,6 +37,15 @@ def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
             is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
             yield path if is_clear else f"{name}.{path}", tensor
     yield from variables
+
+
+def _in_lists(name: str, module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """The modules and tensors in plain lists of a module, where torch does not look for parameters."""
+    for key, held in vars(module).items():
+        if type(held) is list and not key.startswith("_"):
+            for i, one in enumerate(held[:_MOST_HIDDEN]):
+                if issubclass(type(one), torch.nn.Module | torch.Tensor):
+                    yield f"{name}.{key}[{i}]", one
 
 
 _WITHOUT_NAMES = (torch.optim.Optimizer, torch.utils.data.DataLoader, torch.utils.data.Dataset)

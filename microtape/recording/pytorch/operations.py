@@ -28,6 +28,7 @@ from microtape.recording.pytorch.tensors import Tensors, tells_history, version_
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _PRUNE = 8192
+_COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
@@ -242,6 +243,8 @@ class Operations(_Mode):  # type: ignore[misc]
             operation.kind = "constant"
         elif detaches:
             operation.kind = "detach"
+        elif operation.word in _COPIES:
+            operation.kind = "copied"
         elif torch.is_inference_mode_enabled():
             operation.kind = "inference_mode"
         else:

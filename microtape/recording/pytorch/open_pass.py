@@ -74,8 +74,10 @@ class OpenPass:
         self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
         graph = tape.walk(self._roots)
         tape.adopt(graph)
-        self.length = len(tape.nodes)
         keys = {id(node): key for key, node in graph.nodes.items()}
+        if unreached := [node for one in request.inputs if id(node := edge_of(one)[0]) not in keys]:
+            tape.adopt(tape.walk(unreached))
+        self.length = len(tape.nodes)
         self.root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
         needed = _needed(graph, self.inputs) if request.inputs else set(graph.nodes)

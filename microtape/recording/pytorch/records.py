@@ -13,6 +13,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.pytorch.function_kinds import called_name
+from microtape.recording.pytorch.inner_values import fill_in
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.notes import GraphNode, Operation
 from microtape.recording.pytorch.tape import Tape
@@ -31,22 +32,25 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
         for to in one.edges
         if to.node is not None and nodes[to.node].place == one.place and nodes[to.node].op != one.op
     }
-    return nodes, tuple([_tensor_record(tape, nodes, one, within) for one in tape.tensors])
+    tensors = [_tensor_record(tape, nodes, one, within) for one in tape.tensors]
+    fill_in(nodes, tensors)
+    return nodes, tuple(tensors)
 
 
 def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: dict[Operation, set[int]]) -> NodeRecord:
     operation, described = entry.operation, entry.about
     site = operation.site if operation is not None else None
+    called = operation if entry.made_by is None else None  # else it is the call of grad()
     outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
     return NodeRecord(
         id=number,
         name=described.name,
-        op=_op(entry, operation),
+        op=_op(entry, called),
         kind=described.kind,
         formula=described.formula,
         place=tape.sources.place(site) if site is not None else None,
         sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
-        operands=_operands(tape, entry, operation, used) if entry.variable is None else (),
+        operands=_operands(tape, entry, called, used) if entry.variable is None else (),
         outputs=tuple(outputs),
         edges=tuple([_edge(tape, number, to, nr) for to, nr in entry.edges]),
         saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),

@@ -11,7 +11,7 @@ HEADINGS = ("no.", "", "op", "name", "operands", "shape", "value", "gradient", "
 COLUMNS = ("op", "name", "operands", "shape", "value", "gradient", "size")  # those after number and lanes
 SHORT = {"no.": "#", "operands": "from", "gradient": "grad"}  # headings of narrow columns
 NARROW = 52  # characters: the tape beside a lesson's text
-AT_LEAST = {"op": 13, "name": 6, "operands": 7, "shape": 12}  # characters: enough to tell most texts apart
+AT_LEAST = {"op": 13, "name": 12, "operands": 7, "shape": 12}  # characters: enough to tell most texts apart
 SIZE = range(4, 9)  # characters of the bar of a gradient's size, from the shortest that is useful
 AT_MOST = {"op": 20, "name": 24, "operands": 40, "shape": 12}
 
@@ -62,8 +62,8 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
 
     First each column gets its least useful width. The rest goes to names, then to operands, then to long lists. If the
     room is too small for the least widths, the least informative column is left out: the shape if all values are
-    single numbers (`scalars`); in a narrow tape the bars of sizes, then the operands, which the lanes, the source and
-    the sentence show too. After that, numbers are shortened, and the bars are left out.
+    single numbers (`scalars`); in a narrow tape the bars of sizes; then operands that would be cut, which the lanes,
+    the source and the sentence show too. After that, numbers are shortened, and the bars are left out.
     """
     whole = {name: min(need, AT_MOST[name]) for name, need in texts.items()}
     least, short, listed, full = ({name: need[i] for name, need in numbers.items()} for i in range(4))
@@ -76,7 +76,7 @@ def share_out(room: int, texts: Mapping[str, int], numbers: Mapping[str, Need], 
 
     if scalars and spare() < sum(whole.values()) - sum(given[name] for name in whole):
         del given["shape"]
-    if spare() < 0 and room < NARROW:
+    if spare() < 0 and (room < NARROW or whole["operands"] > AT_LEAST["operands"]):
         del given["operands"]
     if spare() < 0:
         given |= least

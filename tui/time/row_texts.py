@@ -198,12 +198,18 @@ class RowTexts:
 
 
 def _end_of_path(name: str, width: int, ellipsis: str) -> str:
-    """`…down.weight` of `blocks.1.down.weight`, because paths in one module begin with the same words."""
+    """`…down.weight` of `blocks.1.down.weight`, because paths in one module begin with the same words.
+
+    If only the last word has room, the end of the one before it is shown: `…ar2.weight`.
+    """
     if len(name) <= width:
         return name
     parts = name.split(".")
     ends = [".".join(parts[i:]) for i in range(1, len(parts))]
-    return next((ellipsis + end for end in ends if len(ellipsis + end) <= width), (ends or [name])[-1])
+    found = next((end for end in ends if len(ellipsis + end) <= width), "")
+    if "." not in found and len(ellipsis) + len(parts[-1]) + len("ab.") <= width:
+        found = name[len(ellipsis) - width :]
+    return ellipsis + found if found else parts[-1]
 
 
 def _count_of_terms(arrived: int, count: int) -> str:

@@ -25,6 +25,7 @@ from tui.words.titles import output_title, title
 from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
+_MOST_LEAVES = 5  # whose gradients are named one by one
 LISTED = 48  # of an array with few numbers, which are all listed
 
 
@@ -101,15 +102,24 @@ class _Writer:
         return sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
 
     def aim(self, pass_: Pass) -> Line:
-        """`∂z/∂x and ∂z/∂y`, or `the gradients of x and y`; and that they are added to those of an earlier pass."""
+        """`∂z/∂x and ∂z/∂y`, or `the gradients of z by 28 tensors, w1 to b9`; and whether earlier ones are added to."""
         operations = self._operations(pass_)
         through = f", through {_count(operations, 'operation')}" if operations else ""
         reached = (self.cursor.timeline.node(node).variable for node in pass_.nodes)
         tensors = [one.tensor for one in pass_.captures] or [one for one in reached if one is not None]
         names = dict.fromkeys(self.cursor.tensor_label(tensor) for tensor in tensors)
         root = self._single_root(pass_)
-        every = sentence_list([line(f"∂{root}/∂" if root else "", Span(name, "leaf")) for name in names], 5)
-        what = every if root else line("the gradient of " if len(names) == 1 else "the gradients of ", *every)
+        leaves = [Span(name, "leaf") for name in names]
+        if len(leaves) > _MOST_LEAVES:
+            what = line(f"the gradients of {root} by " if root else "the gradients of ", _count(len(leaves), "tensor"),
+                        ", ", leaves[0], " to ", leaves[-1])  # fmt: skip
+        elif root:
+            what = sentence_list([line(f"∂{root}/∂", leaf) for leaf in leaves], _MOST_LEAVES)
+        else:
+            what = line(
+                "the gradient of " if len(leaves) == 1 else "the gradients of ",
+                *sentence_list([line(leaf) for leaf in leaves], _MOST_LEAVES),
+            )
         adds = pass_.kind == "backward" and any(tensor in pass_.grads for tensor in tensors)
         return line(*what, through, f", and adds {'it' if len(names) == 1 else 'them'} to .grad" if adds else "")
 

@@ -60,7 +60,7 @@ def _without_gradient(now: Moment, node: NodeRecord, drawn: Collection[int], con
         if maker is not None and maker in drawn and maker < node.id:
             ended = ref in now.timeline.borders
             found.setdefault((maker, output), Use(maker, output, node.id, None, ended, saved))
-        elif maker is None and constants and (_worth_a_box(tensor) or ref in now.timeline.borders):
+        elif maker is None and constants and (_worth_a_box(tensor, node, saved) or ref in now.timeline.borders):
             found.setdefault((ref, 0), Use(ref, 0, node.id, None, saved=saved))
     return list(found.values())
 
@@ -73,6 +73,11 @@ def _only_saved(node: NodeRecord, operands: Collection[TensorRef]) -> list[Tenso
     return [one.ref for one in node.saved if one.ref.tensor not in known]
 
 
-def _worth_a_box(tensor: TensorRecord) -> bool:
-    """Whether to draw the tensor: an unnamed number already appears in the operation's title."""
+def _worth_a_box(tensor: TensorRecord, node: NodeRecord, saved: bool) -> bool:
+    """Whether to draw the tensor: an unnamed number already appears in the operation's title.
+
+    So does what an operation made for itself, such as the mean of a norm, in its row of saved tensors.
+    """
+    if saved and node.kind == "operation" and not tensor.name:
+        return False
     return not tensor.requires_grad and (tensor.name != "" or tensor.shape != ())

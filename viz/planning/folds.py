@@ -20,6 +20,7 @@ from viz.planning.repeats import Position, find_repeats
 FoldKind: TypeAlias = Literal["scope", "loop", "function"]
 
 NAME_WIDTH = 40
+WORTH_A_FRAME = 3  # operations: a frame around the one or two of a single call would say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,11 @@ def by_returns(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
     return finder.scopes(nodes, 0, lambda inner: finder.returns(inner))
 
 
+def by_scopes(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
+    """Scopes of more than a few operations: the frames of a picture in which nothing is folded."""
+    return finder.scopes(nodes, 0, finder.without_small)
+
+
 STRATEGIES: tuple[Strategy, ...] = (by_loops, by_any_loops, by_returns, by_functions)
 """In order of how much their folds say about a program, most first; the first strategy that leaves few boxes wins."""
 
@@ -119,6 +125,17 @@ class _FoldFinder:
                 times = before.times + times
             entries.append(_Entry(Fold(self._unique(name, symbol), "scope", times), symbol))
         return inside(entries)
+
+    def without_small(self, entries: Sequence[_Entry]) -> list[_Entry]:
+        """The entries, with the operations of small folds in place of these."""
+        found: list[_Entry] = []
+        for entry in entries:
+            fold = entry.item
+            if isinstance(fold, Fold) and max(map(len, fold.nodes)) < WORTH_A_FRAME:
+                found += [_Entry(node, self._symbol(node)) for each in fold.nodes for node in each]
+            else:
+                found.append(entry)
+        return found
 
     def loops(self, entries: Sequence[_Entry], copies: int) -> list[_Entry]:
         """Fold whatever repeats at least `copies` times in a row."""

@@ -77,6 +77,11 @@ def opened(items: Sequence[Item], asked: Collection[str], focus: Collection[int]
     return found
 
 
+def every_repetition(items: Sequence[Item]) -> OpenRepetitions:
+    """All repetitions of all folds."""
+    return {(fold, number) for fold, _ in _folds(items) for number in range(len(fold.times))}
+
+
 def open_more(items: Sequence[Item], opened: OpenRepetitions, boxes: Callable[[FoldView], int], most: int) -> FoldView:
     """Open the last repetition of further folds, the largest first, as long as the picture has at most `most` boxes."""
     shown, tried = fold_view(items, opened), {fold for fold, _ in opened}

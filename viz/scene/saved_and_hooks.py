@@ -39,13 +39,13 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
 
 
 def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
-    """Whether only the forward of a Function has a name for what it saved, such as a mask that it made."""
+    """Whether only the operation has a name for what it saved, such as a mask that it made."""
     has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer
-    return node.kind == "function" and has_none and not saved.name.startswith("saved_tensors[")
+    return has_none and len(saved.name) > 1 and not saved.name.startswith("saved_tensors[")
 
 
 def name_in_forward(now: Moment, ref: TensorRef) -> str:
-    """The name that a tensor has in the forward of the Function that saved it; empty if none did."""
+    """The name that a tensor has in the operation that saved it; empty if none did."""
     for saver in now.timeline.savers.get(ref, ()):
         node = now.recording.nodes[saver]
         for one in node.saved:

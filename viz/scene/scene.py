@@ -15,9 +15,9 @@ from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, as_whole_numb
 from viz.planning.box_plan import BoxPlan, Key, make_box_plan
 from viz.planning.dataflow import Cut, Use, find_uses
 from viz.planning.display_names import usual_dtype
-from viz.planning.folds import STRATEGIES, Fold, Item, folded
+from viz.planning.folds import STRATEGIES, Fold, Item, by_scopes, folded
 from viz.planning.group_contents import GroupContents
-from viz.planning.open_folds import FoldView, Group, fold_view, open_more, opened
+from viz.planning.open_folds import FoldView, Group, every_repetition, fold_view, open_more, opened
 from viz.planning.ranks import assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.failure import overwriters
@@ -73,7 +73,8 @@ def make_scene(
             plan = planner.plan(fold_view(items, set()))  # the folds that the focus opened took too many boxes
     else:
         items = tuple(node for node in selection.nodes if now.recording.nodes[node].variable is None)
-        plan = planner.plan(fold_view(items, set()))
+        framed = folded(now.recording, selection.nodes, by_scopes) if around is None and fold is None else items
+        plan = planner.plan(fold_view(framed, every_repetition(framed)))
     if len(plan.order) > max_boxes:
         raise TooLargeError(_too_large(now, selection, plan, items, asked, max_boxes))
     shown = details(show, len(plan.order))

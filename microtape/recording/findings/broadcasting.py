@@ -49,7 +49,7 @@ def _is_meant(program: Program, operand: Operand) -> bool:
     assert operand.ref is not None
     number = program.producer.get(operand.ref)
     if number is not None:
-        return program.node(number).op in _MEANT
+        return program.does(program.node(number), *_MEANT)
     return program.recording.tensors[operand.ref.tensor].base is not None
 
 
@@ -59,7 +59,7 @@ def _is_reduced(program: Program, number: int) -> bool:
     while waiting:
         node, far = waiting.pop()
         for user in program.users.get(node, ()):
-            if program.node(user).op in _REDUCTIONS or "loss" in program.node(user).op:
+            if program.does(program.node(user), *_REDUCTIONS) or "Loss" in program.node(user).name:
                 return True
             if far < _MOST_STEPS:
                 waiting.append((user, far + 1))

@@ -37,4 +37,6 @@ def remedy_for(border: BorderRecord, name: str) -> str:
     """What to do about a border; `name` is the tensor that it cuts off."""
     if border.kind == "not differentiable" and border.op in CASTS:
         return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
+    if border.op == "tensor":
+        return f"Keep {name}: to make one tensor of several, use stack([...]), which has a derivative."
     return REMEDIES[border.kind].format(op=border.op, name=name)

@@ -12,7 +12,7 @@ from microtape.recording.findings.derivatives import wrong_derivatives
 from microtape.recording.findings.failures import failures
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.growth import growing_graphs
-from microtape.recording.findings.no_gradient import no_gradient
+from microtape.recording.findings.no_gradient import no_gradient, results_without
 from microtape.recording.findings.not_finite import not_finite
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
@@ -24,8 +24,9 @@ from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, gradients_of_functions, never_reset,
-    zero_gradients, written_through_a_view, unmeant_broadcasts, growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, results_without,
+    gradients_of_functions, never_reset, zero_gradients, written_through_a_view, unmeant_broadcasts, growing_graphs,
+    vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
@@ -50,7 +51,7 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
         program = Program(recording)
         found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
-    found = [one for one in found if one.kind != "refused" or one.place not in causes]  # a consequence
+    found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
     return tuple(sorted(_diverged_first(found), key=lambda one: _SEVERITIES.index(one.severity)))

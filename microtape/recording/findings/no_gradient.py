@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+from microtape.recording.findings.copies import copied_modules
 from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, count, headline, join
+from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
@@ -23,6 +25,7 @@ class _Cause(NamedTuple):
     remedy: str
     place: Place | None
     severity: Severity = "notice"  # if the program does not consume the gradient
+    is_meant: bool = False  # then it stays a notice
 
 
 def no_gradient(program: Program) -> Iterator[Finding]:
@@ -36,12 +39,25 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if not _is_asked_for(program, one)]
     found: dict[_Cause, list[TensorRecord]] = {}
+    copied = copied_modules(program, missing)
     for leaf in missing[:_MOST_LEAVES]:
-        found.setdefault(_cause(program, leaf, position, pass_), []).append(leaf)
+        module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
+        cause = _cause(program, leaf, position, pass_) if module is None else _copied(program, module, copied[module])
+        found.setdefault(cause, []).append(leaf)
     for cause, leaves in found.items():
-        consumed = [leaf for leaf in leaves if _severity(program, leaf)[0] == "error"]
+        consumed = [leaf for leaf in leaves if not cause.is_meant and _severity(program, leaf)[0] == "error"]
         rest = [leaf for leaf in leaves if leaf not in consumed]
         yield _finding(program, cause, "error" if consumed else cause.severity, [*consumed, *rest], position)
+
+
+def _copied(program: Program, module: str, copy: str) -> _Cause:
+    """A module of which only copies are used, such as the layer that was given to nn.TransformerEncoder."""
+    return _Cause(
+        f"only its copies are used, such as {copy}", "only its copies are used",
+        f"The loss is computed with copies of {module}, such as {copy}, that began with the same numbers.",
+        f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
+        _made_at(program, f"{module}.weight"), is_meant=True,
+    )  # fmt: skip
 
 
 _MOST_LEAVES = 100  # each is searched for through the whole recording
@@ -67,6 +83,7 @@ def _is_asked_for(program: Program, leaf: TensorRecord) -> bool:
 def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[TensorRecord], position: int) -> Finding:
     leaf = leaves[0]
     names = [one.name for one in leaves]
+    module = _module_of(names)
     get = "gets" if len(leaves) == 1 else "get"
     _, consumer = _severity(program, leaf)
     others = (("used", consumer),) if consumer is not None else ()
@@ -74,13 +91,18 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
     text = headline(
         f"{join(names, 3)} {get} no gradient: {cause.headline}",
         f"{join(names, 3)} {get} no gradient: {cause.shorter}",
+        *[
+            f"{len(names)} leaves of {module} get no gradient: {why}"
+            for why in (cause.headline, cause.shorter)
+            if module
+        ],
         f"{join(names, 2)} {get} no gradient: {cause.shorter}",
         f"{names[0]} and {len(names) - 1} more {get} no gradient: {cause.shorter}",
         f"{count(len(names), 'leaf').replace('leafs', 'leaves')} {get} no gradient: {cause.shorter}",
     )
     lines = (cause.reason, f"{leaf.name}.grad is None{where}.")
     if len(leaves) > 1:
-        lines = (cause.reason, f"This concerns {join(names, 12)}. {leaf.name}.grad is None{where}.")
+        lines = (cause.reason, f"This concerns {join(names, 6)}. {leaf.name}.grad is None{where}.")
     return Finding(
         "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others,
         tuple(one.node for one in leaves if one.node is not None),
@@ -117,8 +139,31 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
     place = _made_at(program, leaf.name) or pass_.place
-    unused = f"no operation uses it ({at(place)})"
-    return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
+    unused, where = f"not on the way to {root}", f" ({at(place)})"
+    reason = f"It requires grad, but no operation on the way to {root} uses it."
+    return _Cause(unused + where, unused, reason, remedy, place)
+
+
+def results_without(program: Program) -> Iterator[Finding]:
+    """The result of an operation whose .grad the program misses: backward fills that of leaves only."""
+    place = program.missing_gradient_at
+    wanted = named_before_grad(program, place) if place is not None else ()
+    for position, pass_ in enumerate(program.recording.passes):
+        for record in program.recording.tensors:
+            if record.is_leaf or record.node not in pass_.nodes or record.grad is not None or record.name not in wanted:
+                continue
+            name, root = record.name, program.root_name(pass_)
+            made = program.node(record.node).place
+            yield Finding(
+                "no gradient", "error",
+                headline(f"{name}.grad is None: {name} is no leaf, and retain_grad() was not called",
+                         f"{name}.grad is None: it is no leaf"),
+                (f"{name} is the result of {program.node(record.node).op} at {at(made)}.",
+                 f"Backward computes its gradient, but keeps only those of leaves. {at(place)} uses {name}.grad."),
+                f"Call {name}.retain_grad() before backward, or ask for it: grad({root}, {name}).",
+                made, position, None, record.node, record.id, (("used", place),) if place is not None else (),
+            )  # fmt: skip
+            return
 
 
 def _made_at(program: Program, name: str) -> Place | None:
@@ -157,6 +202,13 @@ def _cause_in_function(program: Program, one: Returned, argument: ArgumentRecord
         f"{function} returned None for its argument {argument.name} at {where}, so only undefined gradients came.",
         f"Return the derivative by {argument.name} at its place.", one.place, "notice" if one.stops else "warning",
     )  # fmt: skip
+
+
+def _module_of(names: Sequence[str]) -> str:
+    """The path that the names of several leaves begin with: `encoder` for `encoder.0.weight` and `encoder.0.bias`."""
+    paths = [name.split(".")[:-1] for name in names]
+    same = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))]
+    return ".".join(same) if len(names) > 1 else ""
 
 
 _OPERATIONS = ("detach", "copied", "not differentiable")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import PurePath
 
 import numpy as np
@@ -140,6 +140,10 @@ class Program:
         """The syntax trees of the recorded source files, by name; a file that is no Python is left out."""
         return [(file, tree) for file, text in self.recording.sources.items() if (tree := tree_of(text)) is not None]
 
+    def does(self, node: NodeRecord, *ops: str) -> bool:
+        """Whether a node does one of these operations: by the name of the function that was called, or by its own."""
+        return node.op.rstrip("_") in ops or _own_op(node.name) in ops
+
     def node(self, node: int) -> NodeRecord:
         """A node's record."""
         return self.recording.nodes[node]
@@ -161,7 +165,7 @@ class Program:
         if place is None:
             return False
         names = self.recording.tensors[tensor].names
-        named = re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(self.recording, place))
+        named = named_before_grad(self, place)
         known = {name for one in self.recording.tensors for name in one.names}
         return any(name in names or name not in known for name in named) or not named
 
@@ -243,6 +247,17 @@ class Program:
         if not names:
             names = [self.name(root.node) for root in pass_.roots if root.node is not None]
         return join(names) or "the loss"
+
+
+def named_before_grad(program: Program, place: Place) -> list[str]:
+    """The variables whose .grad a line uses: `h` in `print(h.grad.norm())`."""
+    return re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(program.recording, place))
+
+
+@cache
+def _own_op(name: str) -> str:
+    """`log_softmax` for `LogSoftmaxBackward0`."""
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", name)).lower()
 
 
 def operand_refs(node: NodeRecord) -> list[TensorRef]:

@@ -17,7 +17,8 @@ _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
 _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
-_BIASES = {"addmm": 0, "baddbmm": 0, "addmv": 0, "convolution": 2, "linear": 2}  # which of the gradients is a plain sum
+_BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
+"""Which of the gradients is a plain sum."""
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -82,7 +83,7 @@ def _dead_before(program: Program, position: int, step: BackwardStep) -> Backwar
     """The step of the dead operation whose zeros this step multiplied with; else the step itself."""
     for one in program.node(step.node).operands:
         number = program.producer.get(one.ref) if one.ref is not None else None
-        if number is not None and program.node(number).op.rstrip("_") in _DEAD and number in program.steps[position]:
+        if number is not None and program.does(program.node(number), *_DEAD) and number in program.steps[position]:
             value = program.recording.value(one.ref)
             if isinstance(value, np.ndarray) and value.size and not value.any():
                 return program.steps[position][number]
@@ -95,7 +96,7 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
     why, lines, severity, remedy = _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
     if (
-        node.op.rstrip("_") in _DEAD
+        program.does(node, *_DEAD)
         and roots
         and all(value is not None and program.sizes.largest(value) == 0 for value in roots)
     ):
@@ -126,30 +127,31 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     name = program.operand_name(operand) if operand is not None else "its input"
     value = program.recording.value(operand.ref) if operand is not None else None
     extent = _extent(value)
-    if op in _DEAD:
+    if program.does(node, *_DEAD):
         lines = [f"All of {name} lies where {op} is flat{extent}."]
         remedy = (
             "Change what comes in: a smaller learning rate, another initial weight or bias, or an operation that is "
             "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
-    if op in _SATURATED:
+    if program.does(node, *_SATURATED):
         lines = [f"{op} of {name} is so close to its limit that its derivative rounds to 0{extent}."]
         remedy = (
             "Keep its input small: scale the weights or the data, or use the loss that takes the scores themselves."
         )
         return f"{op} is saturated", lines, "warning", remedy
-    if op in _ROUNDED:
+    if program.does(node, *_ROUNDED):
         return (
             f"{op} is flat everywhere",
             [f"The derivative of {op} is 0."],
             "warning",
             (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
         )
-    if op in _RESIDUALS and isinstance(value, np.ndarray) and not value.any():
+    if program.does(node, *_RESIDUALS) and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
-    if op in _SUMS or {_BIASES.get(op)} == {one.output for one in step.deliveries if _is_zero(program, one.term)}:
+    zero = {one.output for one in step.deliveries if _is_zero(program, one.term)}
+    if program.does(node, *_SUMS) or {_BIASES.get(node.name)} == zero:
         return (
             f"{op} adds up terms that cancel",
             ["The terms cancel: their sum is zero."],

@@ -20,8 +20,8 @@ from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 
-GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([xyXY]) = ")
-SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ])")
+GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([A-Za-z]) = ")
+SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ\u0302])")  # x̂ is not x
 FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which must not become `20` for z = 0
 SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*[ˣʸᶻⁿ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*")
 LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789-+xyzn")
@@ -117,9 +117,11 @@ def symbols(node: NodeRecord) -> tuple[str, ...]:
     """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
     gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
-    if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) == len(operands):
+    if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) >= len(operands):
         return ()
-    return tuple(one.symbol for one in gradients)
+    if any(edge.node is not None for edge in node.edges[len(operands) :]):
+        return ()
+    return tuple(one.symbol for one in gradients[: len(operands)])
 
 
 def work_out(

@@ -53,4 +53,13 @@ def word_of(function: Any) -> str:
     return name
 
 
+@functools.cache
+def called_name(function: Any) -> str:
+    """The name by which the program called a function: `cross_entropy`, `matmul` for `@`; empty for `x[0]`, `x.T`."""
+    name = getattr(function, "__name__", "")
+    if name.startswith("__"):
+        return "matmul" if name in ("__matmul__", "__rmatmul__") else ""
+    return name.strip("_").removesuffix("_forward")
+
+
 _REFLECTED = {"radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rdiv"}

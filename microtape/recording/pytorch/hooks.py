@@ -36,6 +36,7 @@ class UserHooks:
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
         self._changed: set[GraphNode] = set()
+        self._retained: dict[GraphNode, list[tuple[torch.Tensor, Value | None]]] = {}  # with .grad before the pass
 
     def watch_node(self, key: GraphNode, node: Any, handle: Any, *, probe: bool) -> tuple[str, ...]:
         """Watch the hooks of a node; `handle` is of our own. Returns their names.
@@ -76,6 +77,8 @@ class UserHooks:
             tensor = seen.object() if seen.object is not None else None
             if tensor is not None:
                 self._watch_tensor(key, tensor)
+                if tensor.retains_grad:
+                    self._retained.setdefault(key, []).append((tensor, self._value(tensor.grad)))
 
     def _watch_tensor(self, key: GraphNode, tensor: torch.Tensor) -> None:
         hooks: Any = tensor._backward_hooks
@@ -109,6 +112,10 @@ class UserHooks:
 
     def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
         """The calls of hooks during the node's step."""
+        for tensor, before in self._retained.pop(key, ()) if self._retained else ():
+            self._calls.setdefault(key, []).append(
+                HookCall("retain_grad", type(tensor).__name__, before, self._value(tensor.grad))
+            )
         return tuple(self._calls.pop(key, ())) if self._calls else ()
 
     def restore(self) -> None:
@@ -117,6 +124,7 @@ class UserHooks:
             if number in hooks:  # else the program has removed it
                 hooks[number] = hook
         self._replaced.clear()
+        self._retained.clear()
 
 
 class _Watched:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, TypeAlias
 
 import torch
@@ -19,7 +21,9 @@ _Module: Any = torch.nn.Module
 class ModuleScopes:
     """A context in which the call of a module opens a scope with its name.
 
-    The name is the module's path within the module that the program called, without the path of the enclosing scope.
+    The name is the module's path within the module that the program called, without the path of the enclosing scope;
+    where that is a number only, as in a Sequential, the class follows: `2 ReLU`. A module that is called from outside
+    of all modules has the name of its class or, if that is one of torch's, of the caller's variable.
     """
 
     def __init__(self, is_asleep: Callable[[], bool]) -> None:
@@ -27,6 +31,7 @@ class ModuleScopes:
         self._watching = [is_asleep]  # of all recorders, one around the other, that share these scopes
         self._shared: ModuleScopes | None = None  # those of a recorder around this one
         self._paths: weakref.WeakKeyDictionary[torch.nn.Module, _Paths] = weakref.WeakKeyDictionary()
+        self._names: weakref.WeakKeyDictionary[torch.nn.Module, str] = weakref.WeakKeyDictionary()  # of outermost ones
         self._thread = threading.get_ident()
         self._open: list[torch.nn.Module] = []
         self._before: Any = None
@@ -44,7 +49,7 @@ class ModuleScopes:
             if torch.compiler.is_compiling() or threading.get_ident() != scopes._thread or scopes._all_asleep():
                 return call(module, *args, **kwargs)
             outer = open_scopes.innermost
-            open_scopes.innermost = Scope(scopes._name(module), outer)
+            open_scopes.innermost = Scope(scopes._name(module, sys._getframe(1)), outer)
             scopes._open.append(module)
             try:
                 return call(module, *args, **kwargs)
@@ -64,16 +69,27 @@ class ModuleScopes:
     def _all_asleep(self) -> bool:
         return all([is_asleep() for is_asleep in self._watching])
 
-    def _name(self, module: torch.nn.Module) -> str:
-        """`layers.3` inside of the encoder; the class of a module that is called from outside of all modules."""
+    def _name(self, module: torch.nn.Module, caller: FrameType) -> str:
+        """`layers.3` inside of the encoder; see the class."""
+        kind = type(module)
         if not self._open:
-            return type(module).__name__
+            known = self._names.get(module)
+            if known is None:
+                known = _variable(module, caller) if kind.__module__.startswith("torch.") else ""
+                known = self._names[module] = known or kind.__name__
+            return known
         paths = self._paths.get(self._open[0])
         if paths is None or module not in paths:
             paths = self._paths[self._open[0]] = _paths_within(self._open[0])
         path, outer = paths.get(module, ""), paths.get(self._open[-1], "")
         relative = path.removeprefix(f"{outer}.") if outer else path
-        return relative or type(module).__name__
+        return f"{relative} {kind.__name__}" if relative.isdigit() else relative or kind.__name__
+
+
+def _variable(module: torch.nn.Module, caller: FrameType) -> str:
+    """The variable that holds a module where it is called; empty if there is none."""
+    variables = {**caller.f_globals, **caller.f_locals}
+    return next((name for name, value in variables.items() if value is module and name.isidentifier()), "")
 
 
 def _paths_within(outermost: torch.nn.Module) -> _Paths:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from microtape.recording.writing.variable_names import Held, tensors_in_frames
 
 _MOST = 20_000  # parameters of one module
+_MOST_HIDDEN = 100  # of one list
 
 
 def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
@@ -25,7 +27,7 @@ def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
             known = found.get(id(value))
             if known is None or known[0] == "self":
                 found[id(value)] = name, value
-            return []
+            return list(_in_lists(name, value))
         return [] if issubclass(type(value), _WITHOUT_NAMES) else None
 
     variables = list(tensors_in_frames(frame, Held(is_tensor, members)))
@@ -37,13 +39,26 @@ def names_in_frames(frame: Any) -> Iterator[tuple[str, torch.Tensor]]:
     yield from variables
 
 
+def _in_lists(name: str, module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """The modules and tensors in plain lists of a module, where torch does not look for parameters."""
+    for key, held in vars(module).items():
+        if type(held) is list and not key.startswith("_"):
+            for i, one in enumerate(held[:_MOST_HIDDEN]):
+                if issubclass(type(one), torch.nn.Module | torch.Tensor):
+                    yield f"{name}.{key}[{i}]", one
+
+
 _WITHOUT_NAMES = (torch.optim.Optimizer, torch.utils.data.DataLoader, torch.utils.data.Dataset)
 
 
 def _outermost(modules: list[tuple[str, torch.nn.Module]]) -> list[tuple[str, torch.nn.Module]]:
-    """The modules that are not part of another one of them."""
+    """The modules that are not part of another one of them. A module that holds no tensor, such as a loss, is none."""
     inside = {id(inner) for _, module in modules for inner in module.modules() if inner is not module}
-    return [(name, module) for name, module in modules if id(module) not in inside]
+    return [(name, module) for name, module in modules if id(module) not in inside and _holds_tensors(module)]
+
+
+def _holds_tensors(module: torch.nn.Module) -> bool:
+    return any(True for _ in itertools.chain(module.parameters(), module.buffers()))
 
 
 def is_tensor(value: Any) -> bool:

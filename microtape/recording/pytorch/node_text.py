@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from typing import Any, NamedTuple
 
 import torch
 
 from microtape.recording.model.model import NodeKind
+from microtape.recording.pytorch.formulas import FORMULAS, formula_of
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
 _NUMBER = re.compile(r"Backward(Autograd[A-Za-z]+)?\d*(_copy)?$")
+_NOISE = re.compile(
+    r"^(native|unsafe|cudnn|miopen|mkldnn|mps|thnn_fused|fused)_|(?<=scaled_dot_product_)[a-z_]+_(?=attention)"
+    r"|_(alias|for_cpu|with_indices|legit|legit_no_training|impl|overrideable|data)$"
+)  # which of several kernels torch has chosen
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
+
+
+_OF_A_NORM = {"input": "x", "weight": "w", "bias": "b", "result1": "mean", "result2": "rstd"}
+_SAVED_NAMES = {
+    "NativeLayerNormBackward0": _OF_A_NORM,
+    "NativeBatchNormBackward0": _OF_A_NORM,
+    "NativeGroupNormBackward0": _OF_A_NORM,
+    "AddmmBackward0": {"mat1": "y", "mat2": "w"},
+    "BaddbmmBackward0": {"batch1": "y", "batch2": "w"},
+    "ConvolutionBackward0": {"input": "x", "weight": "w"},
+}
+"""The names of saved tensors in the formulas, where they are not those of microtape's own operations."""
 
 
 class About(NamedTuple):
@@ -37,12 +55,19 @@ def about(kind: type) -> About:
     return known
 
 
+def about_node(node: Any) -> About:
+    """What is known of a node: as `about` its type, with the formula for the arguments of its call."""
+    described = about(type(node))
+    formula = formula_of(node, described.formula)
+    return described if formula is described.formula else described._replace(formula=formula)
+
+
 def _about(kind: type) -> About:
     name = kind.__name__
     if issubclass(kind, torch.autograd.function.BackwardCFunction):
         saved_tensors = (("saved_tensors", "_raw_saved_tensors", "saved_tensors"),)
         return About(name, name.removesuffix("Backward"), "function", "", saved_tensors)
-    names = _formulas().get(name, ("", {}))[1]
+    names = _formulas().get(name, ("", {}))[1] | _SAVED_NAMES.get(name, {})
     saved = [
         (attribute, f"_raw{attribute}", names.get(attribute.removeprefix("_saved_"), attribute.removeprefix("_saved_")))
         for attribute in dir(kind)
@@ -59,13 +84,21 @@ def about_dropped(name: str) -> About:
     if name == "CopySlices":
         return About(name, "write into view", "copy_slices", "", ())
     kind: NodeKind = "error" if name in ("Error", "NotImplemented", "DelayedError") else "operation"
-    return About(name, _WORDS.sub("_", _NUMBER.sub("", name)).lower(), kind, _formulas().get(name, ("", {}))[0], ())
+    formula, _ = _formulas().get(name, (FORMULAS.get(name, ""), {}))
+    return About(name, _word(name), kind, formula, ())
+
+
+def _word(name: str) -> str:
+    """`MaxPool2DWithIndicesBackward0` as the name of torch's function: `max_pool2d`."""
+    word = _WORDS.sub("_", _NUMBER.sub("", name)).lower()
+    return "to" if word == "to_copy" else _NOISE.sub("", word)
 
 
 @functools.cache
 def _formulas() -> dict[str, tuple[str, dict[str, str]]]:
     """By torch's name of a node: the formula of microtape's own, and its names for torch's saved attributes."""
     found = {}
+    importlib.import_module("microtape.nn.functional")  # which makes the classes of its operations
     waiting: list[Any] = [Node]
     while waiting:
         kind = waiting.pop()

@@ -93,8 +93,10 @@ class OpenPass:
         graph = tape.walk(self._roots)
         tape.see_outputs(graph, [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)])
         tape.adopt(graph)
-        self.length = len(tape.nodes)
         keys = graph.keys
+        if unreached := [node for one in request.inputs if id(node := edge_of(one)[0]) not in keys]:
+            tape.adopt(tape.walk(unreached))
+        self.length = len(tape.nodes)
         self.root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
         needed = _needed(graph, self.inputs) if request.inputs else set(graph.nodes)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy as np
 import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
@@ -27,6 +28,7 @@ from microtape.recording.pytorch.tensors import Tensors, tells_history, version_
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _PRUNE = 8192
+_COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
@@ -69,7 +71,11 @@ class Operations(_Mode):  # type: ignore[misc]
             result = function(*args)
             try:
                 if _next_number() == start:
-                    if self._borders or any([one.requires_grad for one in tensors]):
+                    if (
+                        self._borders
+                        or (self.taken and len(tensors) < len(args))
+                        or any([one.requires_grad for one in tensors])
+                    ):
                         before: Any = list(zip(tensors, versions, strict=True))
                         self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
                 elif type(result) is _Tensor and result.requires_grad and [o._version for o in tensors] == versions:
@@ -111,7 +117,12 @@ class Operations(_Mode):  # type: ignore[misc]
             operands.append((seen, version))
             behind.append(origin_of(seen))
         end = _next_number()
-        arguments = () if len(found) == len(args) else [None if type(one) in PLAIN else one for one in args]
+        if len(found) == len(args):
+            arguments: Any = ()
+        else:
+            if self.taken:
+                args = self._with_taken(args, operands, behind)
+            arguments = [None if type(one) in PLAIN else one for one in args]
         operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
         node = tensors.node(result.grad_fn)
         if node.operation is None:
@@ -174,8 +185,8 @@ class Operations(_Mode):  # type: ignore[misc]
         elif end != start or wrote or any(one.requires_grad or self._has_history(one) for one, _ in before):
             with DisableTorchFunctionSubclass():
                 self._note(function, args, kwargs, before, wrote, start, end, result, frame)
-        elif self.taken and not before:
-            self._entered(function, args, result, frame)
+        elif self.taken:
+            self._entered(args, result)
 
     def _is_behind(self, tensor: Any) -> bool:
         seen = self.tensors.find(tensor)
@@ -268,6 +279,8 @@ class Operations(_Mode):  # type: ignore[misc]
             operation.kind = "constant"
         elif detaches:
             operation.kind = "detach"
+        elif operation.word in _COPIES:
+            operation.kind = "copied"
         elif torch.is_inference_mode_enabled():
             operation.kind = "inference_mode"
         else:
@@ -292,23 +305,42 @@ class Operations(_Mode):  # type: ignore[misc]
                 for one in numbers_in(result):
                     self.taken[id(one)] = one, source, word_of(function), site_in(frame)
 
-    def _entered(self, function: Any, args: Sequence[Any], result: Any, frame: FrameType) -> None:
+    def _entered(self, args: Sequence[Any], result: Any) -> None:
         """A tensor was made of numbers, some of which may have been taken out of others."""
-        known = [self.taken.get(id(one)) for one in numbers_in(list(args))]
+        border = self._border_of([self.taken.get(id(one)) for one in numbers_in(list(args))])
+        if border is not None and isinstance(result, torch.Tensor):
+            with DisableTorchFunctionSubclass():
+                seen, _ = self.tensors.read(result)
+            seen.border = border
+
+    def _with_taken(self, args: Sequence[Any], operands: list[Version], behind: list[Any]) -> Sequence[Any]:
+        """The arguments without the numbers that were taken out of tensors: these are operands, behind a border."""
+        found = []
+        for one in args:
+            border = self._border_of([self.taken.get(id(one))])
+            if border is None:
+                found.append(one)
+                continue
+            seen = SeenTensor((), "float64")
+            seen.values[0], seen.border = np.asarray(one), border
+            operands.append((seen, 0))
+            behind.append(border)
+        return found
+
+    def _border_of(self, known: Sequence[tuple[Any, Version, str, Any] | None]) -> Operation | None:
+        """The border at which these numbers were taken out of tensors; None if they were not."""
         found = [one for one in known if one is not None]
-        if not found or not isinstance(result, torch.Tensor):
-            return
+        if not found:
+            return None
         _, _, word, site = found[0]
         number = _next_number()
         operands = list(dict.fromkeys([one[1] for one in found]))
         behind = [origin_of(seen) for seen, _ in operands]
-        operation = Operation(number, number, function, site, operands, behind, ())
+        operation = Operation(number, number, None, site, operands, behind, ())
         operation.word_ = word if len(found) == 1 else "tensor"
         operation.kind = "copied" if any(seen.requires_grad for seen, _ in operands) else "constant"
         self._borders = True
-        with DisableTorchFunctionSubclass():
-            seen, _ = self.tensors.read(result)
-        seen.border = operation
+        return operation
 
     # Look-ups
 

@@ -12,6 +12,8 @@ from microtape.recording.model.model import (
     TensorRecord,
     Value,
 )
+from microtape.recording.pytorch.function_kinds import called_name
+from microtape.recording.pytorch.inner_values import fill_in
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.notes import GraphNode, Operation
 from microtape.recording.pytorch.tape import Tape
@@ -30,22 +32,25 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
         for to in one.edges
         if to.node is not None and nodes[to.node].place == one.place and nodes[to.node].op != one.op
     }
-    return nodes, tuple([_tensor_record(tape, nodes, one, within) for one in tape.tensors])
+    tensors = [_tensor_record(tape, nodes, one, within) for one in tape.tensors]
+    fill_in(nodes, tensors)
+    return nodes, tuple(tensors)
 
 
 def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: dict[Operation, set[int]]) -> NodeRecord:
     operation, described = entry.operation, entry.about
     site = operation.site if operation is not None else None
+    called = operation if entry.made_by is None else None  # else it is the call of grad()
     outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
     return NodeRecord(
         id=number,
         name=described.name,
-        op=described.op,
+        op=_op(entry, called),
         kind=described.kind,
         formula=described.formula,
         place=tape.sources.place(site) if site is not None else None,
         sequence_nr=None if entry.variable is not None else entry.node.sequence_nr - first,
-        operands=_operands(tape, entry, operation, used) if entry.variable is None else (),
+        operands=_operands(tape, entry, called, used) if entry.variable is None else (),
         outputs=tuple(outputs),
         edges=tuple([_edge(tape, number, to, nr) for to, nr in entry.edges]),
         saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),
@@ -56,6 +61,13 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
         hooks=entry.hooks,
         scope=entry.scope,
     )
+
+
+def _op(entry: NodeEntry, operation: Operation | None) -> str:
+    """The name of the function that the program called, at the node of its result; at others that of the node's own."""
+    if entry.about.kind == "operation" and operation is not None and entry.node.outputs:
+        return called_name(operation.function) or entry.about.op
+    return entry.about.op
 
 
 def _edge(tape: Tape, number: int, to: GraphNode | None, input_nr: int) -> EdgeRecord:
@@ -110,7 +122,7 @@ def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry
     if tensor is not None and not tells_history(tensor):
         tensor = None
     names = tuple(entry.names)
-    if not names and entry.node is not None and entry.node not in within:
+    if not names and entry.node is not None and entry.node not in within and tape.nodes[entry.node].node.outputs:
         place = nodes[entry.node].place
         target = assignment_target(place, tape.sources) if place is not None else None
         names = (target,) if target is not None and len(nodes[entry.node].outputs) == 1 else ()

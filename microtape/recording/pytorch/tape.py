@@ -15,7 +15,7 @@ import torch
 
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.names import names_in_frames
-from microtape.recording.pytorch.node_text import about, about_dropped
+from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
@@ -122,7 +122,7 @@ class Tape:
         python_node = graph.nodes.get(node)
         operation: Operation | None = node.operation
         if python_node is not None:
-            entry = NodeEntry(node, about(type(python_node)))
+            entry = NodeEntry(node, about_node(python_node))
             entry.edges = graph.edges[node]
         else:
             entry = NodeEntry(node, about_dropped(node.name))
@@ -144,8 +144,11 @@ class Tape:
             if version > seen.latest:
                 seen.latest = version
         entry.pass_, entry.made_by = self._maker_of(node.sequence_nr)
-        if operation is not None and operation.scope is not None:
-            entry.scope = self._scope(operation.scope)
+        if operation is not None:
+            for seen, _ in operation.operands:  # so that they can have names
+                self._entry(seen)
+            if operation.scope is not None:
+                entry.scope = self._scope(operation.scope)
 
     def _read(self, entry: NodeEntry, python_node: Any, number: int) -> None:
         """Read what the node saved, and how many outputs it has."""

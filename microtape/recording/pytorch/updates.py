@@ -34,20 +34,34 @@ class Updates:
         self.sites = sites  # storage -> the last call that wrote into it
         self._before: dict[SeenTensor, tuple[_Sample, float]] = {}
         self._found: list[_Update] = []
+        self._earlier: Updates | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
 
     def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
         """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
         self._stepped.setdefault(leaf, site)
+        if self._earlier is not None:
+            self._earlier.stepped(leaf, site)
 
     def next_segment(self, passes: int) -> Updates:
-        """The updates of the next segment, of the same leaves."""
+        """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
         following = Updates(self.sites)
-        following._before = dict(self._before)
+        following._before, following._earlier = dict(self._before), self
         return following
+
+    def _close(self, passes: int) -> None:
+        """Note the updates since the last look, and none any more."""
+        if self._earlier is not None:
+            self._earlier._close(passes)
+            self._earlier = None
+        self._look([*self._before], passes)
+        self._before = {}
 
     def pass_began(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         """Note the updates since the last look, and look at these leaves. `passes`: how many had begun before."""
+        if self._earlier is not None:
+            self._earlier._close(passes)
+            self._earlier = None
         self._look([*self._before], passes)
         for leaf in leaves:
             if leaf not in self._before and (sample := _sample(leaf)) is not None:

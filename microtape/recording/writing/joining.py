@@ -90,7 +90,7 @@ class _Joined:
         self._borders: list[BorderRecord] = []
         self._checks: list[FiniteDifferences] = []
         self._jacobians: list[JacobianCheck] = []
-        self._updates: list[UpdateRecord] = []
+        self._updates: dict[UpdateRecord, None] = {}  # two segments may have seen the same one
         self._functions: list[FunctionRecord] = []
         self._calls: list[CallRecord] = []
         self._freed: list[int] = []
@@ -115,7 +115,8 @@ class _Joined:
         """Take the only segment, whose numbers stay."""
         self._nodes, self._tensors, self._passes = list(part.nodes), list(part.tensors), list(part.passes)
         self._scopes, self._borders, self._checks = list(part.tape.scopes), list(part.borders), list(part.checks)
-        self._updates, self._functions, self._calls = list(part.updates), list(part.functions), list(part.calls)
+        self._updates = dict.fromkeys(part.updates)
+        self._functions, self._calls = list(part.functions), list(part.calls)
         self._jacobians = list(part.jacobians)
         self._note_freed(part, range(len(part.nodes)))
 
@@ -151,7 +152,7 @@ class _Joined:
         self._calls += map(new.call, part.calls)
         self._checks += [one._replace(node=nodes[one.node]) for one in part.checks]
         self._jacobians += [one._replace(node=nodes[one.node]) for one in part.jacobians]
-        self._updates += [one._replace(tensor=numbers[one.tensor]) for one in part.updates]
+        self._updates |= dict.fromkeys([one._replace(tensor=numbers[one.tensor]) for one in part.updates])
         self._note_freed(part, nodes, known_nodes)
 
     # Numbers

@@ -294,7 +294,7 @@ def scope_path(recording: Recording, scope: int | None) -> tuple[str, ...]:
     """The paths of the modules around a node within the outermost one, whose own is empty."""
     names: list[str] = []
     while scope is not None:
-        names.insert(0, recording.scopes[scope].name)
+        names.insert(0, recording.scopes[scope].name.partition(" ")[0])  # without the class in `2 ReLU`
         scope = recording.scopes[scope].outer
     return tuple(".".join(names[1:end]) for end in range(1, len(names) + 1))
 

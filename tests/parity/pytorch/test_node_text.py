@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 NAMES = {
-    "MaxPool2DWithIndicesBackward0": "max_pool2d_with_indices",
+    "MaxPool2DWithIndicesBackward0": "max_pool2d",
+    "NativeLayerNormBackward0": "layer_norm",
+    "NativeBatchNormBackward0": "batch_norm",
+    "UnsafeViewBackward0": "view",
+    "ReshapeAliasBackward0": "reshape",
+    "ToCopyBackward0": "to",
+    "IndexPutImplBackward0": "index_put",
+    "ScaledDotProductFlashAttentionForCpuBackward0": "scaled_dot_product_attention",
+    "ThnnFusedLstmCellBackward0": "lstm_cell",
+    "AliasBackward0": "alias",
     "NllLoss2DBackward0": "nll_loss2d",
     "SmoothL1LossBackward0": "smooth_l1_loss",
     "Log1PBackward0": "log1p",

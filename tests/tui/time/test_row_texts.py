@@ -19,6 +19,8 @@ PATH = "blocks.1.down.weight"
         (19, "…1.down.weight"),
         (14, "…1.down.weight"),
         (13, "…down.weight"),
+        (11, "…own.weight"),
+        (9, "…weight"),
         (7, "…weight"),
         (6, "weight"),
         (4, "weight"),

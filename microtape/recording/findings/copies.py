@@ -1,0 +1,51 @@
+"""Modules that are only the pattern of others: copies of them were made, and the loss is computed with these."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from microtape.recording.findings.program import Program
+from microtape.recording.model.model import Summary, TensorRecord
+
+
+def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[str, str]:
+    """The paths of modules with unused leaves that were copied, each with the path of a copy that is used.
+
+    A copy has the leaves of the module with the same names and shapes, and one at least began with the same random
+    numbers: two layers of one size that were made separately have none in common.
+    """
+    missing = {one.name: one for one in unused}
+    used: dict[Hashable, list[TensorRecord]] = {}
+    for leaf in program.leaves:
+        if leaf.name not in missing and (numbers := _first_numbers(leaf)) is not None:
+            used.setdefault(numbers, []).append(leaf)
+    shapes = {one.name: one.shape for one in program.leaves}
+    found: dict[str, str] = {}
+    for leaf in unused:
+        for twin in used.get(_first_numbers(leaf), ()):
+            module, copy = _roots(leaf.name, twin.name)
+            inside = [name for name in missing if name.startswith(f"{module}.")]
+            if module and all(shapes.get(copy + name[len(module) :]) == missing[name].shape for name in inside):
+                found.setdefault(module, copy)
+    return found
+
+
+def _first_numbers(leaf: TensorRecord) -> Hashable | None:
+    """The numbers of a leaf when it was first seen, to compare; None if they are all the same, as of a fresh bias."""
+    value = leaf.values[min(leaf.values)] if leaf.values else None
+    if isinstance(value, Summary):
+        return (leaf.shape, value.mean, value.std, value.min, value.max) if value.min != value.max else None
+    if value is None or value.size < 2 or not np.any(value != value.flat[0]):
+        return None
+    return leaf.shape, value.tobytes()
+
+
+def _roots(name: str, twin: str) -> tuple[str, str]:
+    """`layer` and `encoder.layers.0` of `layer.norm1.weight` and `encoder.layers.0.norm1.weight`."""
+    ours, theirs = name.split("."), twin.split(".")
+    while ours and theirs and ours[-1] == theirs[-1]:
+        ours.pop()
+        theirs.pop()
+    return ".".join(ours), ".".join(theirs)

@@ -1,0 +1,161 @@
+"""Formulas of torch's nodes: of those that microtape has none for, and those that the arguments of the call change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+_ATTENTION = (
+    "Z = P · V, P = softmax(Q · Kᵀ / √d + mask)    ∂V = Pᵀ · G,  with S = P · (G · Vᵀ - Σ G · Z) / √d:  ∂Q = S · K,  "
+    "∂K = Sᵀ · Q"
+)
+_DROPOUT = "z = x · m / (1 - p), m 0 or 1 at random    ∂x = g · m / (1 - p)"
+_ENLARGED = "z = x on a finer grid    ∂x = g added up by the same weights"
+_CELLS = "z = the cells, one after the other    ∂x = from the last cell back to the first"
+_NORM = "z = (Σ |x|ᵖ)^(1/p)    ∂z/∂x = x · |x|ᵖ⁻² / zᵖ⁻¹,  0 where z = 0"
+_PARTS = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … concatenated"
+_PICKED = "z = x[indices]    ∂x = g added up at the indices"
+_PADDED = "z = x with its edge {} around it    ∂x = g, that of the copies added where they come from"
+
+FORMULAS = {
+    **{f"ScaledDotProduct{kind}AttentionBackward0": _ATTENTION for kind in ("Flash", "Efficient", "Cudnn")},
+    "ScaledDotProductFlashAttentionForCpuBackward0": _ATTENTION,
+    "ScaledDotProductFusedAttentionOverrideableBackward0": _ATTENTION,
+    "NativeDropoutBackward0": _DROPOUT,
+    "FusedDropoutBackward0": _DROPOUT,
+    "SafeSoftmaxBackward0": "z = eˣ / Σ eˣ, 0 where all x are -∞    ∂x = z · (g - Σ g · z)",
+    "EmbeddingBagBackward0": "z = the rows of x at the indices, reduced in each bag    ∂x = g added up at the indices",
+    **{f"UpsampleNearest{n}DBackward0": _ENLARGED for n in (1, 2, 3)},
+    **{f"Upsample{kind}Backward0": _ENLARGED for kind in ("Linear1D", "Bilinear2D", "Bicubic2D", "Trilinear3D")},
+    "PixelShuffleBackward0": "z = x, channels moved into space    ∂x = g, moved back",
+    "PixelUnshuffleBackward0": "z = x, space moved into channels    ∂x = g, moved back",
+    "MkldnnRnnLayerBackward0": _CELLS,
+    "CudnnRnnBackward0": _CELLS,
+    "MiopenRnnBackward0": _CELLS,
+    "PreluKernelBackward0": "z = x where x > 0, else w · x    ∂x = g where x > 0, else g · w,  ∂w = g · x where x < 0",
+    "GluBackward0": "z = a · σ(b), a and b the halves of x    ∂a = g · σ(b),  ∂b = g · a · σ(b) · (1 - σ(b))",
+    "AddmvBackward0": "z = β · x + α · Y · w    ∂x = β · g,  ∂Y = α · g ⊗ w,  ∂w = α · Yᵀ · g",
+    "AddrBackward0": "Z = β · X + α · y ⊗ w    ∂X = β · G,  ∂y = α · G · w,  ∂w = α · Gᵀ · y",
+    "UnfoldBackward0": "z = windows of x along a dimension    ∂x = g added up over the windows",
+    "GridSampler2DBackward0": "z = x read between its points, at y    ∂x = g added at those around,  ∂y = g · slope",
+    **{f"ReflectionPad{n}DBackward0": _PADDED.format("reflected") for n in (1, 2, 3)},
+    **{f"ReplicationPad{n}DBackward0": _PADDED.format("repeated") for n in (1, 2, 3)},
+    "UnsafeSplitBackward0": _PARTS,
+    "ChunkBackward0": _PARTS,
+    "ThresholdBackward0": "z = x where x > t, else v    ∂z/∂x = 1 where x > t, else 0",
+    "ThresholdBackward1": "z = x where x > t, else v    ∂z/∂x = 1 where x > t, else 0",
+    "SoftshrinkBackward0": "z = x moved by λ towards 0, 0 within [-λ, λ]    ∂z/∂x = 1 where |x| > λ, else 0",
+    "HardshrinkBackward0": "z = x, 0 within [-λ, λ]    ∂z/∂x = 1 where |x| > λ, else 0",
+    "RreluWithNoiseBackward0": "z = r · x, r = 1 where x > 0, else random    ∂x = g · r",
+    "CeluBackward0": "z = x where x > 0, else a · (eˣᐟᵃ - 1)    ∂z/∂x = 1 where x > 0, else eˣᐟᵃ",
+    "LogcumsumexpBackward0": "zᵢ = ln (eˣ⁰ + … + eˣⁱ)    ∂xᵢ = Σⱼ gⱼ · e^(xᵢ - zⱼ) for j ≥ i",
+    "CtcLossBackward0": "z = -ln of the probability of all alignments with y    ∂x = eˣ - the share of each class, · g",
+    "WeightNormInterfaceBackward0": "z = y · x / |x|    ∂x = y · (g - x · Σ g · x / |x|²) / |x|,  ∂y = Σ g · x / |x|",
+    "FusedRmsNormBackward0": "z = x / r · w, r = √(mean x² + ε)    ∂x = (h - x · mean(h · x) / r²) / r, h = g · w,  "
+    "∂w = Σ g · x / r",
+    "LinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
+    "MkldnnLinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
+    "SoftMarginLossBackward0": "z = mean ln(1 + e^(-x · y))    ∂x = -y / (1 + e^(x · y)) · g / n",
+    "AdaptiveMaxPool2DBackward0": "z = the largest of each window    ∂x = g where it stood, 0 elsewhere",
+    "MaxPool3DWithIndicesBackward0": "z = the largest of each window    ∂x = g where it stood, 0 elsewhere",
+    "AvgPool3DBackward0": "z = the mean of each window    ∂x = g / n, added up over the windows",
+    "AdaptiveAvgPool3DBackward0": "z = the mean of each window    ∂x = g / n, added up over the windows",
+    "UnsafeIndexBackward0": _PICKED,
+    "TakeBackward0": _PICKED,
+    "ErfinvBackward0": "z = erf⁻¹ x    ∂x = g · √π / 2 · e^(z²)",
+    "LgammaBackward0": "z = ln Γ(x)    ∂x = g · ψ(x), ψ = (ln Γ)'",
+    "DigammaBackward0": "z = ψ(x) = (ln Γ)'(x)    ∂x = g · ψ'(x)",
+    "SincBackward0": "z = sin(π · x) / (π · x)    ∂x = g · (cos(π · x) - z) / x,  0 where x = 0",
+    "LogitBackward0": "z = ln(x / (1 - x))    ∂z/∂x = 1 / (x · (1 - x))",
+    "LinalgCrossBackward0": "z = x × y    ∂x = y × g,  ∂y = g × x",
+    **{f"NormBackward{n}": _NORM for n in range(4)},
+    "DistBackward0": "z = (Σ |x - y|ᵖ)^(1/p)    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹, d = x - y,  ∂y = -∂x",
+}
+"""By torch's name of a node; those of microtape's own operations are in their classes."""
+
+
+def formula_of(node: Any, usual: str) -> str:
+    """The formula of this node of torch's, given the usual one of nodes of its type.
+
+    Reads only arguments of the call: to read a saved tensor might run a hook of the program's.
+    """
+    adapt = _ADAPTED.get(type(node).__name__)
+    return usual if adapt is None else adapt(node, usual)
+
+
+def _reduced(node: Any, usual: str) -> str:
+    """A loss with `reduction="none"` or `"sum"` instead of the mean."""
+    if node._saved_reduction == 1:
+        return usual
+    result, gap, rest = usual.partition("    ")
+    summed = "Σ " if node._saved_reduction == 2 else ""
+    result = result.replace("mean of ", summed).replace("mean ", summed)
+    return result + gap + rest.replace(", / n", "").replace("(n · ", "(").replace(" / n", "")
+
+
+_STANDARDISED = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
+_OF_PARAMETERS = ",  ∂w = Σ g · x̂,  ∂b = Σ g"
+
+
+def _norm(node: Any, usual: str) -> str:
+    return _STANDARDISED + _OF_PARAMETERS
+
+
+def _batch_norm(node: Any, usual: str) -> str:
+    if node._saved_training:
+        return _STANDARDISED + _OF_PARAMETERS
+    return "z = x̂ · w + b, x̂ = (x - μ) / √(σ² + ε), running μ, σ²    ∂x = g · w / √(σ² + ε)" + _OF_PARAMETERS
+
+
+def _convolution(node: Any, usual: str) -> str:
+    if node._saved_transposed:
+        return "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ g · x where they met,  ∂b = Σ g"
+    return usual
+
+
+def _product(node: Any, usual: str) -> str:
+    if node._saved_alpha == node._saved_beta == 1:
+        return usual.replace("α · ", "").replace("β · ", "")
+    return usual
+
+
+def _scaled(node: Any, usual: str) -> str:
+    """`torch.add(x, y, alpha=2)`."""
+    alpha = getattr(node, "_saved_alpha", 1)
+    if alpha == 1:
+        return usual
+    return f"z = x {'-' if 'x - y' in usual else '+'} α · y, α = {alpha:g}    ∂x = g,  ∂y = {_signed(usual)}α · g"
+
+
+def _signed(usual: str) -> str:
+    return "-" if "x - y" in usual else ""
+
+
+def _gelu(node: Any, usual: str) -> str:
+    if node._saved_approximate == "none":
+        return usual
+    return (
+        "z = x · (1 + t) / 2, t = tanh(√(2/π) · (x + 0.0447 · x³))    ∂x = g · ((1 + t) / 2 + x · (1 - t²) · √(2/π) · "
+        "(1 + 0.134 · x²) / 2)"
+    )
+
+
+_ADAPTED: dict[str, Callable[[Any, str], str]] = {
+    **dict.fromkeys(
+        (
+            "MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "BinaryCrossEntropyBackward0",
+            "BinaryCrossEntropyWithLogitsBackward0", "NllLossBackward0", "NllLoss2DBackward0",
+            "SoftMarginLossBackward0",
+        ),
+        _reduced,
+    ),
+    "NativeBatchNormBackward0": _batch_norm,
+    "NativeLayerNormBackward0": _norm,
+    "NativeGroupNormBackward0": _norm,
+    "ConvolutionBackward0": _convolution,
+    "AddmmBackward0": _product,
+    "BaddbmmBackward0": _product,
+    "AddBackward0": _scaled,
+    "SubBackward0": _scaled,
+    "GeluBackward0": _gelu,
+}  # fmt: skip

@@ -1,0 +1,51 @@
+"""The steps of optimisers between the passes of several segments."""
+
+from __future__ import annotations
+
+from microtape.recording.findings import findings
+
+
+def test_each_update_is_recorded_once_with_its_line_and_its_pass() -> None:
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    recorder = TorchRecorder()
+    first, second = (torch.nn.Linear(2, 1) for _ in range(2))
+    optimisers = [torch.optim.SGD(one.parameters(), lr=0.1) for one in (first, second)]
+    with recorder:
+        for number in range(6):
+            (first, second)[number % 2](torch.ones(3, 2)).sum().backward()
+            optimisers[number % 2].step()
+            recorder.begin_segment()
+            recorder.recording  # noqa: B018 - a search asks for it after each pass
+    recording = recorder.recording
+    found = [(one.passes, recording.tensors[one.tensor].names[0]) for one in recording.updates]
+    assert all(one.place is not None for one in recording.updates)
+    assert sorted(found) == [
+        (i + 1, f"{('first', 'second')[i % 2]}.{name}") for i in range(6) for name in ("bias", "weight")
+    ]
+
+
+def test_a_sum_that_is_reset_before_the_next_update_is_no_fault_in_any_segment() -> None:
+    """A generator's loss goes through the critic, whose gradients are then reset."""
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    recorder = TorchRecorder()
+    maker, critic = (torch.nn.Linear(2, 2) for _ in range(2))
+    by_maker, by_critic = (torch.optim.SGD(one.parameters(), lr=0.1) for one in (maker, critic))
+    with recorder:
+        for _ in range(2):
+            fake = maker(torch.randn(3, 2))
+            by_critic.zero_grad()
+            critic(fake.detach()).pow(2).sum().backward()
+            recorder.begin_segment()
+            by_critic.step()
+            by_maker.zero_grad()
+            (critic(fake) - 1).pow(2).sum().backward()
+            assert [one for one in findings(recorder.recording) if one.severity != "notice"] == []
+            recorder.begin_segment()
+            by_maker.step()
+    assert [one for one in findings(recorder.recording) if one.severity != "notice"] == []

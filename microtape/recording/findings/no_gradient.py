@@ -11,7 +11,6 @@ from microtape.recording.findings.program import Program, at, count, headline, j
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
-from microtape.recording.model.source import only_assignment
 
 
 class _Cause(NamedTuple):
@@ -116,17 +115,9 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
-    place = _made_at(program, leaf.name) or pass_.place
+    place = program.made_at(leaf.name) or pass_.place
     unused = f"no operation uses it ({at(place)})"
     return _Cause(unused, unused, f"It requires grad, but {root} was computed without it.", remedy, place)
-
-
-def _made_at(program: Program, name: str) -> Place | None:
-    """Where the variable of this name is assigned; for `tower.bias.weight`, where `self.bias` is."""
-    name = name.partition("[")[0]
-    parts = [f"self.{part}" for part in reversed(name.split("."))] if "." in name else []
-    found = (only_assignment(program.recording, one) for one in (name, *parts))
-    return next((place for place in found if place is not None), None)
 
 
 def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned, ArgumentRecord] | None:

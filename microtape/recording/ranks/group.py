@@ -17,8 +17,8 @@ class Ranks:
     """The recordings of the processes of one run. A *place* is an index into `recordings`, which rise with the rank.
 
     Args:
-        recordings: at least two, each of another rank of the same program. One that does not say its rank has the number
-            of its position.
+        recordings: at least two, each of another rank of the same program. One that does not say its rank has the
+            number of its position.
         names: what to call the files in a message.
 
     Raises:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from microtape.recording.model.model import Recording, TensorRef, Value
 from microtape.recording.model.versions import used_versions
 from microtape.recording.ranks.group import Ranks
 
-Key = str | int
+Key: TypeAlias = str | int
 """What a leaf is called on all ranks: its name, else its node at place 0."""
 
 
@@ -39,15 +40,27 @@ class LeafAt(NamedTuple):
             if not isinstance(self.before, np.ndarray) or not isinstance(self.local, np.ndarray):
                 return None
             with np.errstate(all="ignore"):
-                expected = np.asarray(self.before + self.local, self.local.dtype)
+                expected = np.add(self.before, self.local, dtype=self.local.dtype)
         found = measure(expected, self.after)
         if found.how not in ("elements", "statistics"):
             return None
         return found.identical or Tolerance().agrees(found, Tolerance().of([str(self.after.dtype)]) * found.scale)
 
 
-def leaves_at(ranks: Ranks, number: int) -> Mapping[Key, Mapping[int, LeafAt]]:
-    """The leaves of the pass with this number, from 0: key -> place -> the leaf there, where the pass reaches it."""
+Leaves: TypeAlias = Mapping[Key, Mapping[int, LeafAt]]
+"""The leaves of a pass: key -> place -> the leaf there, where the pass reaches it."""
+_known: WeakKeyDictionary[Ranks, dict[int, Leaves]] = WeakKeyDictionary()
+
+
+def leaves_at(ranks: Ranks, number: int) -> Leaves:
+    """The leaves of the pass with this number, from 0."""
+    known = _known.setdefault(ranks, {})
+    if number not in known:
+        known[number] = _leaves_at(ranks, number)
+    return known[number]
+
+
+def _leaves_at(ranks: Ranks, number: int) -> Leaves:
     found: dict[Key, dict[int, LeafAt]] = {}
     for place in ranks.having(number):
         recording, position = ranks.recordings[place], ranks.passes[place][number]

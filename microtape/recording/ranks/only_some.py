@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from microtape.recording.comparing.measuring import largest
 from microtape.recording.findings.finding import Finding
@@ -12,7 +13,7 @@ from microtape.recording.model.model import Pass, Place
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
 from microtape.recording.ranks.group import Ranks
-from microtape.recording.ranks.leaves import Key, LeafAt, leaves_at
+from microtape.recording.ranks.leaves import Key, Leaves, leaves_at
 from microtape.recording.ranks.words import rank_text, verb
 
 _APART = 100.0  # times as large as those of the other ranks: local gradients that the data alone rarely explain
@@ -29,7 +30,7 @@ def only_some(ranks: Ranks) -> Iterator[Finding]:
                 yield finding
 
 
-def bad_places(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, LeafAt]]) -> list[int]:
+def bad_places(ranks: Ranks, number: int, leaves: Leaves) -> list[int]:
     """The places whose own gradients in this pass, or whose roots, are not finite."""
     bad = {place for leaf in leaves.values() for place, one in leaf.items() if not is_finite(one.local)}
     for place in ranks.having(number):
@@ -40,7 +41,7 @@ def bad_places(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, Leaf
     return sorted(bad)
 
 
-def _not_finite(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, LeafAt]]) -> Iterator[Finding]:
+def _not_finite(ranks: Ranks, number: int, leaves: Leaves) -> Iterator[Finding]:
     bad, every = bad_places(ranks, number, leaves), ranks.having(number)
     if not bad or bad == every:
         return
@@ -60,57 +61,64 @@ def _not_finite(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, Lea
     )  # fmt: skip
 
 
-def _without_gradient(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, LeafAt]]) -> Iterator[Finding]:
-    """Parameters that get a gradient on some ranks alone, and operations that only some ranks have."""
+def _without_gradient(ranks: Ranks, number: int, leaves: Leaves) -> Iterator[Finding]:
+    """Parameters that get a gradient on some ranks alone; without one, operations that only some ranks have."""
     whole = [place for place in ranks.having(number) if _pass(ranks, place, number).is_complete]
-    lacking: dict[tuple[int, ...], list[Key]] = {}
+    lacking: dict[tuple[int, ...], list[str]] = {}
     for key, leaf in leaves.items():
         having = [place for place, one in leaf.items() if one.local is not None]
         without = tuple([place for place in whole if place not in having])
         if having and without and isinstance(key, str):
             lacking.setdefault(without, []).append(key)
-    other = next(_other_operations(ranks, number), None)
+    other = _other_operations(ranks, number)
     if lacking:
-        without, keys = max(lacking.items(), key=lambda one: len(one[1]))
-        place, text = without[0], rank_text(_numbers(ranks, without))
-        has = verb(without, "has", "have")
-        leaf = next(iter(leaves[keys[0]].values()))
-        lines = (other[1],) if other is not None else ()
+        without, names = max(lacking.items(), key=lambda one: len(one[1]))
+        program = ranks.programs[without[0]]
+        begin = f"{rank_text(_numbers(ranks, without))} {verb(without, 'has', 'have')}"
         yield Finding(
             "one rank", "notice",
-            headline(f"{text} {has} no gradient for {join(_texts(keys), 3)} in pass {number + 1}",
-                     f"{text} {has} no gradient for {count(len(keys), 'parameter')} in pass {number + 1}"),
-            (f"{join(_texts(keys), 12)}: the other ranks have one.", *lines),
-            "If that is meant, DistributedDataParallel needs find_unused_parameters=True, which averages zeros for them.",
-            (other[2] if other is not None else None) or ranks.programs[place].made_at(str(keys[0])),
-            ranks.passes[place][number], None, None, None if leaf is None else _tensor(ranks, place, keys[0]),
+            headline(f"{begin} no gradient for {join(names, 3)} in pass {number + 1}",
+                     f"{begin} no gradient for {count(len(names), 'parameter')} in pass {number + 1}"),
+            (f"This concerns {join(names, 12)}. Other ranks have one.", *([other.sentence] if other else [])),
+            "If that is meant, DistributedDataParallel needs find_unused_parameters=True, to average zeros for them.",
+            (other.line if other is not None else None) or program.made_at(names[0]),
+            ranks.passes[without[0]][number], None, None,
+            next((one.id for one in program.leaves if one.name == names[0]), None),
             ranks=_numbers(ranks, without),
         )  # fmt: skip
     elif other is not None:
-        places, line, culprit, node = other
+        rank = ranks.numbers[other.place]
         yield Finding(
-            "one rank", "notice",
-            headline(f"{rank_text(_numbers(ranks, places))} {verb(places, 'computes', 'compute')} pass {number + 1} "
-                     "in another way than other ranks"),
-            (line,), "Nothing, if it is meant, such as for data of other lengths.", culprit,
-            ranks.passes[places[0]][number], None, node, None, ranks=_numbers(ranks, places),
+            "one rank", "notice", headline(f"the graph of pass {number + 1} is another one on rank {rank}"),
+            (other.sentence,), "If that is meant, such as for data of other lengths, nothing.", other.line,
+            ranks.passes[other.place][number], None, other.node, None, ranks=(rank,),
         )  # fmt: skip
 
 
-def _other_operations(ranks: Ranks, number: int) -> Iterator[tuple[tuple[int, ...], str, Place | None, int | None]]:
-    """Ranks whose graph of this pass differs from that of the lowest: places, a sentence, the line, the node there."""
+class _Other(NamedTuple):
+    """A rank whose graph of a pass differs from that of the lowest rank."""
+
+    place: int
+    sentence: str
+    line: Place | None
+    node: int | None  # of this rank, if it has one more
+
+
+def _other_operations(ranks: Ranks, number: int) -> _Other | None:
+    """The first such rank; None if all have the same graph."""
     first, *others = ranks.having(number)
     for place in others:
-        only_first, only_here = _unmatched(ranks, number, first, place), _unmatched(ranks, number, place, first)
-        if not only_first and not only_here:
-            continue
-        parts = []
-        for one, nodes in ((first, only_first), (place, only_here)):
-            if nodes:
-                parts.append(f"Only rank {ranks.numbers[one]} has {_operations(ranks, one, nodes)}.")
-        at, nodes = (place, only_here) if only_here else (first, only_first)
-        culprit = next((node.place for node in map(ranks.programs[at].node, nodes) if node.place is not None), None)
-        yield (place,), " ".join(parts), culprit, nodes[0] if only_here else None
+        nodes = {one: _unmatched(ranks, number, one, other) for one, other in ((first, place), (place, first))}
+        sentences = [
+            f"Rank {ranks.numbers[one]} has {_operations(ranks, one, only)}, rank {ranks.numbers[other]} does not."
+            for one, other in ((first, place), (place, first))
+            if (only := nodes[one])
+        ]
+        if sentences:
+            shown = place if nodes[place] else first
+            line = next((one.place for one in map(ranks.programs[shown].node, nodes[shown]) if one.place), None)
+            return _Other(place, " ".join(sentences), line, next(iter(nodes[place]), None))
+    return None
 
 
 def _unmatched(ranks: Ranks, number: int, place: int, other: int) -> list[int]:
@@ -123,7 +131,7 @@ def _unmatched(ranks: Ranks, number: int, place: int, other: int) -> list[int]:
     ]
 
 
-def _other_sizes(ranks: Ranks, number: int, leaves: Mapping[Key, Mapping[int, LeafAt]]) -> Iterator[Finding]:
+def _other_sizes(ranks: Ranks, number: int, leaves: Leaves) -> Iterator[Finding]:
     """A rank whose own gradients are far larger or smaller than those of all others."""
     sizes: dict[int, float] = {}
     for leaf in leaves.values():
@@ -167,15 +175,6 @@ def _operations(ranks: Ranks, place: int, nodes: Sequence[int]) -> str:
 
 def _named(ranks: Ranks, keys: Sequence[Key]) -> str:
     return join([key if isinstance(key, str) else ranks.recordings[0].label(key) for key in keys])
-
-
-def _texts(keys: Sequence[Key]) -> list[str]:
-    return [str(key) for key in keys]
-
-
-def _tensor(ranks: Ranks, place: int, name: Key) -> int | None:
-    """The leaf of this name at a place."""
-    return next((one.id for one in ranks.programs[place].leaves if one.name == name), None)
 
 
 def _numbers(ranks: Ranks, places: Sequence[int]) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from microtape.recording.findings.program import at, headline, join
 from microtape.recording.model.model import Place, Recording, UpdateRecord, Value
 from microtape.recording.ranks.equality import Parted, apart, parted
 from microtape.recording.ranks.group import Ranks
-from microtape.recording.ranks.leaves import Key, LeafAt, leaves_at
+from microtape.recording.ranks.leaves import Key, LeafAt, Leaves, leaves_at
 from microtape.recording.ranks.words import rank_text, verb
 
 _AVERAGE = "Wrap the model in DistributedDataParallel, or average .grad over all ranks (all_reduce) before the update."
@@ -41,12 +41,24 @@ def partings(ranks: Ranks) -> Iterator[Finding]:
         yield from search.not_averaged()
 
 
+def equal_parameters(ranks: Ranks) -> int:
+    """How many parameters are the same to the bit on all ranks in every pass, as far as they were recorded."""
+    equal: dict[Key, bool] = {}
+    for number in ranks.shared:
+        leaves = leaves_at(ranks, number)
+        search = _PassSearch(ranks, number, None, leaves)
+        for key, leaf in leaves.items():
+            if search.is_parameter(key):
+                values = {place: one.value for place, one in leaf.items()}
+                known = len(values) == len(ranks) and not any(one is None for one in values.values())
+                equal[key] = equal.get(key, True) and known and parted(values) is None
+    return sum(equal.values())
+
+
 class _PassSearch:
     """The pass with a number, from 0, on all ranks that have it."""
 
-    def __init__(
-        self, ranks: Ranks, number: int, previous: int | None, leaves: Mapping[Key, Mapping[int, LeafAt]]
-    ) -> None:
+    def __init__(self, ranks: Ranks, number: int, previous: int | None, leaves: Leaves) -> None:
         self.ranks, self.number, self.previous, self.leaves = ranks, number, previous, leaves
 
     def parameters(self) -> Iterator[Finding]:
@@ -54,9 +66,9 @@ class _PassSearch:
         found = self._parted({
             key: {place: one.value for place, one in leaf.items()}
             for key, leaf in self.leaves.items()
-            if self._is_parameter(key) or len(self.ranks.shared) == 1  # a single pass may not tell
+            if self.is_parameter(key) or len(self.ranks.shared) == 1  # a single pass may not tell
         })  # fmt: skip
-        known = {key: differ for key, differ in found.items() if self._is_parameter(key)}
+        known = {key: differ for key, differ in found.items() if self.is_parameter(key)}
         if not found:
             return
         since = f"before pass {self.number + 1}" if self.previous is None else f"from pass {self.number + 1} on"
@@ -85,7 +97,7 @@ class _PassSearch:
     def not_averaged(self) -> Iterator[Finding]:
         """One finding for a pass that leaves every rank its own gradient, if nothing later tells what became of it."""
         own = {key: leaf for key, leaf in self.leaves.items() if all(one.is_own for one in leaf.values())}
-        found = self._parted(_grads({key: leaf for key, leaf in own.items() if self._is_parameter(key)}))
+        found = self._parted(_grads({key: leaf for key, leaf in own.items() if self.is_parameter(key)}))
         if not found or any(map(_is_averaged, self.leaves.values())) or any(map(_has_failed, self.ranks.recordings)):
             return
         remedy = f"That is right under no_sync, or if the program averages after backward. Else: {_AVERAGE}"
@@ -143,7 +155,7 @@ class _PassSearch:
 
     # Causes
 
-    def _is_parameter(self, key: Key) -> bool:
+    def is_parameter(self, key: Key) -> bool:
         """Whether the program trains it: it is updated, averaged, or a part of something such as a model."""
         if isinstance(key, str) and any(sign in key for sign in ".["):
             return True
@@ -196,7 +208,7 @@ def _is_averaged(leaf: Mapping[int, LeafAt]) -> bool:
     return any(one.is_own is False for one in leaf.values())
 
 
-def _grads(leaves: Mapping[Key, Mapping[int, LeafAt]]) -> dict[Key, dict[int, Value | None]]:
+def _grads(leaves: Leaves) -> dict[Key, dict[int, Value | None]]:
     """Their `.grad` after the pass."""
     return {key: {place: one.after for place, one in leaf.items()} for key, leaf in leaves.items()}
 

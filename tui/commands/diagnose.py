@@ -10,13 +10,13 @@ import sys
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import ScriptRun
+from tui.beside.rank_diagnosis import RankDiagnosis, rank_summary
 from tui.shell.exits import Exit, is_ascii
 from tui.shell.opening import Origin, open_run
 from tui.shell.progress import status_line
 from tui.shell.several import open_ranks, several_files
 from tui.shell.spans import line, plain
 from tui.words.diagnosis import A_PAGE, Diagnosis
-from tui.words.rank_diagnosis import RankDiagnosis, rank_summary
 
 SUMMARY = 4  # lines: an empty one, the summary, the prompts before and after
 SEARCH = 10.0  # seconds that the script goes on after its first pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from microtape.recording.findings import Finding
 from microtape.recording.model.model import Recording
 from tui.beside.crossing import Crossing
 from tui.shell.opening import Origin
@@ -43,6 +44,9 @@ class OpenedBeside(Protocol):
 
     def with_recording(self, side: int, recording: Recording) -> OpenedBeside:
         """The same with another recording on one side, which has been recorded again."""
+
+    def findings(self, recording: Recording) -> tuple[Finding, ...] | None:
+        """What is wrong in one of them, as far as they know it together; None: ask the recording alone."""
 
     def first(self, cursor: StepCursor, side: int) -> PlaceBeside | None:
         """Where the stepper opens; None: where it is."""

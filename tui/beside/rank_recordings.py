@@ -14,6 +14,7 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Recording, Value
 from microtape.recording.ranks import rank_findings
 from microtape.recording.ranks.equality import parted
+from microtape.recording.ranks.find import in_order, own_findings
 from tui.beside.crossing import Crossing
 from tui.beside.opened import PlaceBeside
 from tui.shell.opening import Origin
@@ -51,9 +52,17 @@ class RankRecordings:
         return 0 if worst is None else self.ranks.numbers.index(worst.ranks[0])
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def _about_ranks(self) -> list[Finding]:
         """Where the ranks part, and what only some of them have."""
-        return tuple([one for one in self._every if one.kind in get_args(RankKind)])
+        return [one for one in self._every if one.kind in get_args(RankKind)]
+
+    def findings(self, recording: Recording) -> tuple[Finding, ...] | None:
+        """Those of the rank, and those about ranks that hold for it first, whose numbers are its own."""
+        place = next((at for at, one in enumerate(self.recordings) if one is recording), None)
+        if place is None:
+            return None
+        about = [one for one in self._about_ranks if one.ranks[0] == self.ranks.numbers[place]]
+        return in_order([*about, *own_findings(self.ranks, place)])
 
     def crossing(self, side: int, to: int) -> Crossing:
         """The way from one rank to another."""
@@ -70,7 +79,7 @@ class RankRecordings:
         """The findings with their moments on the first rank that each holds for, in order of time."""
         opened = [StepCursor.open(one) for one in self.recordings]
         found = []
-        for one in self.findings:
+        for one in self._about_ranks:
             side = self.ranks.numbers.index(one.ranks[0])
             found.append((PlaceBeside(side, moment_of(opened[side], one)), one))
         return sorted(found, key=lambda one: _moment(one[0].cursor))
@@ -87,7 +96,7 @@ class RankRecordings:
 
     def count(self) -> str:
         """`2 findings about ranks`."""
-        count = len(self.findings)
+        count = len(self._about_ranks)
         return f"{count} finding{'' if count == 1 else 's'} about ranks" if count else ""
 
     def here(self, cursor: StepCursor, side: int, *, ascii: bool) -> Line:
@@ -108,7 +117,8 @@ class RankRecordings:
             return ()
         is_leaf = cursor.timeline.node(node).variable is not None
         if cursor.is_forward or cursor.node is None:
-            return self._side_by_side("value", side, self._all(node, side, self._value))
+            label = cursor.recording.label(node)
+            return self._side_by_side("value" if label[0] == "%" else label, side, self._all(node, side, self._value))
         number = pass_.index if pass_ is not None else 0
         steps = self._all(node, side, lambda place, its: self._step(number, place, its))
         came = {place: step.grad_outputs[0] if step and step.grad_outputs else None for place, step in steps.items()}
@@ -164,7 +174,7 @@ class RankRecordings:
             role: Role = "strong" if place == side else ""
             if not math.isfinite(sizes.get(place, 0.0)):
                 role = "bad"
-            spans += [Span(f" {self.names[place]} ", "dim"), Span("none" if value is None else _text(value), role)]
+            spans += [Span(f"  {self.names[place]}: ", "dim"), Span("none" if value is None else _text(value), role)]
         if len(shown) < len(values):
             spans.append(Span(f"   of {len(values)}", "dim"))
         return line(*spans)

@@ -43,6 +43,9 @@ class TwoRecordings:
         pair = (a, recording) if side else (recording, b)
         return TwoRecordings(compare(*pair, found.tolerance.rtol, found.tolerance.atol), self.names, self.origins)
 
+    def findings(self, recording: Recording) -> None:
+        """Each has its own."""
+
     def first(self, cursor: StepCursor, side: int) -> PlaceBeside | None:
         """The first difference."""
         found = self.comparison.first

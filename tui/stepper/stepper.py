@@ -135,7 +135,7 @@ class StepperScreen(Screen[None]):
         self.arrangement = Arrangement(self)
         self.stops = Stops(self, self.background)
         self.panes = PaneChoice(self)
-        self.findings = Findings(self, self.background, self.panes)
+        self.findings = Findings(self, self.background, self.panes, beside)
         self.stepping_in = SteppingIn(self, self.stops, self.findings)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)

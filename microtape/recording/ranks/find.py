@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from microtape.recording.findings import findings
 from microtape.recording.findings.finding import Finding
@@ -23,20 +23,32 @@ def rank_findings(ranks: Ranks) -> tuple[Finding, ...]:
     Errors come first, then warnings, then notices; of these, where the ranks part comes first. The numbers of a finding
     are those of the first of its `ranks`.
     """
-    found = [*partings(ranks), *_own(ranks), *only_some(ranks)]
+    return in_order([*partings(ranks), *_own(ranks), *only_some(ranks)])
+
+
+def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings, then notices; last of the errors, those of a rank that another one has left."""
     return tuple(sorted(found, key=lambda one: (_SEVERITIES.index(one.severity), _is_left_alone(one))))
+
+
+def own_findings(ranks: Ranks, place: int) -> list[Finding]:
+    """The findings of one rank by itself, without NaN and infinity that other ranks have sent it."""
+    recording, since = ranks.recordings[place], _received(ranks).get(place)
+
+    def is_own(one: Finding) -> bool:
+        if since is None or one.pass_ is None or one.kind not in ("nan", "infinity"):
+            return True
+        return recording.passes[one.pass_].index < since
+
+    return [one for one in findings(recording) if is_own(one)]
 
 
 def _own(ranks: Ranks) -> Iterator[Finding]:
     """The findings of each rank by itself. Equal ones, perhaps with other numbers, are one finding."""
     known: dict[object, tuple[Finding, list[int]]] = {}
-    received = _received(ranks)
     for place, recording in enumerate(ranks.recordings):
-        for one in findings(recording):
+        for one in own_findings(ranks, place):
             number = recording.passes[one.pass_].index if one.pass_ is not None else None
-            since = received.get(place)
-            if one.kind in ("nan", "infinity") and number is not None and since is not None and number >= since:
-                continue  # it came from another rank
             tensor = recording.tensors[one.tensor].name if one.tensor is not None else ""
             key = (one.kind, one.severity, one.place, number, tensor)
             known.setdefault(key, (one, []))[1].append(ranks.numbers[place])

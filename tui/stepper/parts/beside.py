@@ -31,9 +31,7 @@ class Beside(Part[Stepper]):
         self._runs = rerecorder, derivative_check  # which run the program of the recording that is shown
         self._side = 0  # which of them is shown
         self._last: dict[int, StepCursor] = {}  # the last moment of each side
-        self._from: tuple[int, StepCursor] | None = (
-            None  # the side and the moment that the switches since then began at
-        )
+        self._from: tuple[int, StepCursor] | None = None  # the side and the moment where switching began
         self._is_switching = False
 
     def mounted(self) -> None:

@@ -32,15 +32,26 @@ def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def own_findings(ranks: Ranks, place: int) -> list[Finding]:
-    """The findings of one rank by itself, without NaN and infinity that other ranks have sent it."""
+    """The findings of one rank by itself, without those that the other ranks explain.
+
+    NaN and infinity may be what other ranks have sent it, and a leaf that it does not use may get their gradient.
+    """
     recording, since = ranks.recordings[place], _received(ranks).get(place)
 
     def is_own(one: Finding) -> bool:
+        if one.kind == "no gradient" and recording.error is None and one.tensor is not None:
+            return not _is_averaged(ranks, recording.tensors[one.tensor].name)
         if since is None or one.pass_ is None or one.kind not in ("nan", "infinity"):
             return True
         return recording.passes[one.pass_].index < since
 
     return [one for one in findings(recording) if is_own(one)]
+
+
+def _is_averaged(ranks: Ranks, name: str) -> bool:
+    """Whether some rank has averaged the gradient of this leaf in some pass: then all have got it."""
+    every = (leaves_at(ranks, number).get(name, {}) for number in ranks.shared)
+    return any(one.is_own is False for leaf in every for one in leaf.values())
 
 
 def _own(ranks: Ranks) -> Iterator[Finding]:

@@ -78,7 +78,10 @@ def test_another_graph_without_another_parameter() -> None:
 
 
 def test_gradients_of_another_size() -> None:
-    recordings = trained(4, data=lambda rank, step: [1.0, 1.0, 1000.0 if rank == 3 and step == 1 else 2.0], rate=lambda *_: 1e-4)  # fmt: skip
+    def data(rank: int, step: int) -> list[float]:
+        return [1.0, 1.0, 1000.0 if (rank, step) == (3, 1) else 2.0]
+
+    recordings = trained(4, data=data, rate=lambda *_: 1e-4)
     (found,) = rank_findings(Ranks(recordings))
     assert found.headline == "the gradients of rank 3 in pass 2 are 500 times larger than on rank 2"
     assert (found.severity, found.pass_) == ("notice", 1)

@@ -1,10 +1,16 @@
 """What `microtape diagnose` says of the ranks of real data-parallel runs, on gloo."""
 
+import contextlib
+import shlex
+
 import pytest
 
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
 from tests.parity.pytorch.torchrun import Torchrun
+from tests.support.pages import ROOT, Scene, blocks
+from tui.commands.cli import main
+from tui.shell.exits import Exit
 
 pytestmark = pytest.mark.slow
 
@@ -133,3 +139,17 @@ def test_ranks_that_average_nothing(run):
     assert (found.kind, found.severity, found.ranks) == ("other parameters", "error", (1,))
     assert "from pass 2 on" in found.headline
     assert "In pass 1 each rank kept its own gradient for it: nothing was averaged." in found.explanation
+
+
+def test_the_page_on_ranks_shows_what_is_printed(tmp_path, monkeypatch, capfd):
+    page = (ROOT / "docs" / "training_loops.md").read_text(encoding="utf-8")
+    program, shown = blocks(page, "py")[-1], blocks(page, "text")[-1]
+    record, diagnose, printed = shown.split("\n", 2)
+    torchrun = Torchrun(tmp_path, program)
+    words = record.removeprefix("$ torchrun --nproc-per-node 2 ").split()
+    assert torchrun(*words)[0] == 0
+    monkeypatch.setenv("COLUMNS", "100")
+    scene = Scene("", shlex.split(diagnose.removeprefix("$ ")), printed)
+    with contextlib.chdir(tmp_path):
+        assert main(scene.words[1:]) == Exit.FOUND
+    scene.compare(capfd.readouterr().out)

@@ -32,7 +32,8 @@ def several_files(arguments: argparse.Namespace) -> list[str]:
     A pattern such as `run.*.tape` is expanded here where the shell did not.
     """
     files = [found for one in (arguments.file, *arguments.script_args) for found in _expanded(one)]
-    return files if len(files) > 1 and Origin(files[0]).is_recording else []
+    first, *others = [Origin(file).is_recording for file in files]
+    return files if first and any(others) else []
 
 
 def _expanded(file: str) -> Sequence[str]:

@@ -23,15 +23,16 @@ class Parted(NamedTuple):
     others: tuple[int, ...]  # the places that do not agree with the first group
     farthest: int  # the first place with the second value
     measured: Measured
+    dtype: str
 
     @property
     def by_rounding(self) -> bool:
         """Whether all are equal within rounding."""
-        return _ROUNDING.agrees(self.measured, _ROUNDING.of([str(self.values[0].dtype)]) * self.measured.scale)
+        return _ROUNDING.agrees(self.measured, _ROUNDING.of([self.dtype]) * self.measured.scale)
 
 
-def parted(values: Mapping[int, Value | None]) -> Parted | None:
-    """How the values at some places differ; None if all that are known agree."""
+def parted(values: Mapping[int, Value | None], dtype: str = "") -> Parted | None:
+    """How the values at some places differ, of tensors of this dtype; None if all that are known agree."""
     groups: list[tuple[Value, list[int]]] = []
     for place, value in values.items():
         if value is None:
@@ -50,7 +51,9 @@ def parted(values: Mapping[int, Value | None]) -> Parted | None:
         key=lambda one: math.inf if one[0].how == "shape" else one[0].absolute,
     )
     others = sorted(place for _, places in groups[1:] for place in places)
-    return Parted(tuple([tuple(places) for _, places in groups]), (first, other), tuple(others), farthest, measured)
+    return Parted(
+        tuple([tuple(places) for _, places in groups]), (first, other), tuple(others), farthest, measured, dtype
+    )
 
 
 def _same(x: Value, y: Value) -> bool:

@@ -22,6 +22,7 @@ class LeafAt(NamedTuple):
     """A leaf in a pass of one rank."""
 
     tensor: int
+    dtype: str  # of the tensor; a recorded bfloat16 is an array of float32
     node: int
     step: int | None  # that evaluates its AccumulateGrad; None: no gradient reached it
     value: Value | None  # with which the pass computed; None: it was not recorded
@@ -44,7 +45,7 @@ class LeafAt(NamedTuple):
         found = measure(expected, self.after)
         if found.how not in ("elements", "statistics"):
             return None
-        return found.identical or Tolerance().agrees(found, Tolerance().of([str(self.after.dtype)]) * found.scale)
+        return found.identical or Tolerance().agrees(found, Tolerance().of([self.dtype]) * found.scale)
 
 
 Leaves: TypeAlias = Mapping[Key, Mapping[int, LeafAt]]
@@ -79,12 +80,13 @@ def _of_pass(recording: Recording, position: int) -> list[LeafAt]:
         leaf, step = recording.nodes[node].variable, steps.get(node)
         if leaf is None:
             continue
+        dtype = recording.tensors[leaf].dtype
         value = recording.value(TensorRef(leaf, versions[leaf])) if leaf in versions else None
         before = one.grads.get(leaf)
         if step is None or step.error is not None:
-            found.append(LeafAt(leaf, node, None, value, None, before, before))
+            found.append(LeafAt(leaf, dtype, node, None, value, None, before, before))
         else:
             local = step.grad_outputs[0] if step.grad_outputs else None
             hooks = any(one.kind == "post accumulate" for one in step.hooks)
-            found.append(LeafAt(leaf, node, step.index, value, local, before, step.grad_after, hooks))
+            found.append(LeafAt(leaf, dtype, node, step.index, value, local, before, step.grad_after, hooks))
     return found

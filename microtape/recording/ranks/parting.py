@@ -109,7 +109,7 @@ class _PassSearch:
         )
 
     def _parted(self, values: Mapping[Key, Mapping[int, Value | None]]) -> dict[Key, Parted]:
-        differ = {key: parted(one) for key, one in values.items()}
+        differ = {key: parted(one, next(iter(self.leaves[key].values())).dtype) for key, one in values.items()}
         return {key: one for key, one in differ.items() if one is not None}
 
     def _finding(

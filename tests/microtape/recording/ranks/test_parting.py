@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,25 @@ def test_sums_over_passes_before_the_average_are_no_difference() -> None:
 
     recordings = [ranked(run(rank), rank, 2) for rank in range(2)]
     recordings = [with_grad(one, 1, "own.w", lambda grad: [3.0, 2.0, 3.0]) for one in recordings]
+    assert about_ranks(recordings) == []
+
+
+def test_a_sum_that_was_rounded_to_bfloat16_is_no_average() -> None:
+    """1 + 0.001 is 1 in bfloat16, of which a recording holds float32."""
+
+    def run(rank: int) -> Recording:
+        def program() -> None:
+            own = Model()
+            for scale in (1.0, 0.001 + 0.5 * rank):
+                own(mt.tensor([scale, scale, scale]), rank).backward()
+
+        recording = mt.record(program)
+        tensors = tuple([one._replace(dtype="bfloat16") for one in recording.tensors])
+        return ranked(dataclasses.replace(recording, tensors=tensors), rank, 2)
+
+    recordings = [run(rank) for rank in range(2)]
+    recordings[0] = with_grad(recordings[0], 1, "own.w", lambda grad: [1.0, 1.0, 1.0])
+    recordings[1] = with_grad(recordings[1], 1, "own.w", lambda grad: [1.5, 1.5, 1.5])
     assert about_ranks(recordings) == []
 
 

@@ -127,8 +127,8 @@ class RankRecordings:
         after = {place: step.grad_after if step is not None else None for place, step in steps.items()}
         is_known = sum(one is not None for one in after.values()) > 1
         is_equal = is_known and parted(after) is None
-        says = Span("   .grad is equal", "good") if is_equal else Span("   .grad differs" if is_known else "", "warn")
-        return line(*self._side_by_side("own gradient", side, came), says)
+        says = Span(".grad is equal   " if is_equal else ".grad differs   ", "good" if is_equal else "warn")
+        return line(*([says] if is_known else []), *self._side_by_side("local", side, came))
 
     def _all(self, node: int, side: int, what: Callable[[int, int], T | None]) -> dict[int, T | None]:
         """What a node has on each rank; None where it has no counterpart."""
@@ -154,7 +154,7 @@ class RankRecordings:
         return self._steps[place, position].get(node)
 
     def _side_by_side(self, what: str, side: int, values: Mapping[int, Value | None]) -> Line:
-        """`|gradient|  rank 0 0.45  rank 1 0.43`, or that all are equal."""
+        """`|gradient|   rank 0: 0.45  1: 0.43`, or that all are equal."""
         known = {place: value for place, value in values.items() if value is not None}
         if not known:
             return line(Span(f"the {what} was recorded on no rank", "dim"))
@@ -174,7 +174,8 @@ class RankRecordings:
             role: Role = "strong" if place == side else ""
             if not math.isfinite(sizes.get(place, 0.0)):
                 role = "bad"
-            spans += [Span(f"  {self.names[place]}: ", "dim"), Span("none" if value is None else _text(value), role)]
+            name = f"  {'' if place != shown[0] else 'rank '}{self.ranks.numbers[place]}: "
+            spans += [Span(name, "dim"), Span("none" if value is None else _text(value), role)]
         if len(shown) < len(values):
             spans.append(Span(f"   of {len(values)}", "dim"))
         return line(*spans)

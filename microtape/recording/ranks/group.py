@@ -81,6 +81,10 @@ class Ranks:
         """The node at another place that matches a node at this one; None if there is none."""
         if one == other:
             return node
+        if one and other:  # by way of the lowest rank, so that not every two have to be matched
+            lowest = self.counterpart(node, one, 0)
+            if lowest is not None:
+                return self.counterpart(lowest, 0, other)
         return self.matching(one, other).of_a(node) if one < other else self.matching(other, one).of_b(node)
 
 

@@ -12,6 +12,12 @@ def rank_of_process() -> int | None:
     return int(rank) if rank.isdecimal() and size.isdecimal() and int(size) > 1 else None
 
 
+def rank_options() -> dict[str, object]:
+    """What a recording says of its process, in its options: its rank and how many there are; nothing of one alone."""
+    rank = rank_of_process()
+    return {} if rank is None else {"rank": rank, "ranks": int(os.environ["WORLD_SIZE"])}
+
+
 def with_rank(path: str, rank: int | None) -> str:
     """`train.rank0.tape` for `train.tape`, so that no process overwrites the file of another."""
     if rank is None:

@@ -31,6 +31,11 @@ comparing/ what differs between two recordings
   matching            which node of one is which of the other, by fingerprints;  alignment: of what looks alike nowhere
   measuring           how far two values are apart;  rounding: how far they may be;  ledger: what was found so far
 
+ranks/     what differs between the processes of one run
+  group               the recordings of a run;  leaves: of a pass, on every rank;  equality: who agrees, how far apart
+  find                all findings;  parting: parameters and averaged gradients;  only_some: what one rank has or lacks
+  words               ranks in a sentence
+
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program

@@ -80,6 +80,10 @@ class Scene(NamedTuple):
             (folder / file).write_text(self.program, encoding="utf-8")
         with contextlib.chdir(at):
             printed = run(self.words[1:])
+        self.compare(printed)
+
+    def compare(self, printed: str) -> None:
+        """What was printed is what the page shows."""
         parts = re.split(r"^\.\.\.(?:\n|$)", self.shown.strip("\n"), flags=re.MULTILINE)
         assert re.fullmatch(r"(?:.*\n)?".join(map(re.escape, parts)) + r"\n*", printed, re.DOTALL), printed
 

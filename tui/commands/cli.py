@@ -23,6 +23,7 @@ from tui.shell.exits import MEANING, CommandError, Exit, say
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
 FILE is a .tape file, or a Python script, which is run in its own process and recorded first.
+step, diagnose and trace take the recordings of all ranks of a run, too: train.rank*.tape.
 Arguments after a script's name go to the script, except options of the command; all arguments after -- go to it.
 --pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
 which a condition holds. Without either option, a script is recorded up to the end of its first backward().
@@ -425,13 +426,13 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     page = (("-o", "--out"), {"metavar": "FILE", "help": "the file to write: run.html or run.gif"})
     add(
         "step",
-        "open the stepper on a script or a recording",
+        "open the stepper on a script, a recording or those of all ranks",
         (PASS, UNTIL, EVERY, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
         "FILE",
     )
     add(
         "diagnose",
-        "say what is wrong in a script or a recording: the line, the numbers, a remedy",
+        "say what is wrong in a script or a recording, or where ranks part: the line, the numbers, a remedy",
         (PASS, UNTIL, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )

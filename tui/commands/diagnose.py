@@ -10,8 +10,11 @@ import sys
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import ScriptRun
+from tui.beside.rank_diagnosis import RankDiagnosis, rank_summary
 from tui.shell.exits import Exit, is_ascii
 from tui.shell.opening import Origin, open_run
+from tui.shell.progress import status_line
+from tui.shell.several import open_ranks, several_files
 from tui.shell.spans import line, plain
 from tui.words.diagnosis import A_PAGE, Diagnosis
 
@@ -21,14 +24,30 @@ SEARCH = 10.0  # seconds that the script goes on after its first pass
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    files = several_files(arguments)
+    if files:
+        return _ranks(arguments, files)
     origin = Origin.asked_for(arguments, search=SEARCH)
     recording, ended = open_run(origin, quiet=True, tell_failure=False)
     found = Diagnosis(recording, findings(recording), origin.file, origin.script_args)
     if arguments.json:
         print(json.dumps({"file": origin.file, **_ended(recording, ended), **found.as_json()}, allow_nan=False))
     else:
-        _print(found, ended, is_ascii(arguments))
+        _print(found, _summary(found, ended), is_ascii(arguments))
     return _exit_code(found, ended)
+
+
+def _ranks(arguments: argparse.Namespace, files: list[str]) -> int:
+    """Diagnose the recordings of several processes."""
+    opened = open_ranks(arguments, files)
+    with status_line("comparing the ranks ...   Ctrl-C stops"):
+        found = RankDiagnosis.of(opened.ranks, opened.files)
+    if arguments.json:
+        numbers = list(opened.ranks.numbers)
+        print(json.dumps({"files": opened.files, "ranks": numbers, **found.as_json()}, allow_nan=False))
+    else:
+        _print(found, rank_summary(found), is_ascii(arguments))
+    return _exit_code(found, None)
 
 
 def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:
@@ -37,14 +56,14 @@ def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:
     return ended.exit_code if ended is not None else Exit.OK
 
 
-def _print(found: Diagnosis, ended: ScriptRun | None, ascii: bool) -> None:
+def _print(found: Diagnosis, summary: str, ascii: bool) -> None:
     columns, lines = shutil.get_terminal_size((100, 24))
     height = lines - SUMMARY if sys.stdout.isatty() else A_PAGE
     for text in found.report(min(max(columns, 60), 120), height, ascii=ascii):
         print(plain(line(text), ascii=ascii))
     if found.found:
         print()
-    print(_summary(found, ended))
+    print(summary)
 
 
 def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
-from tui.shell.exits import CommandError, is_ascii, say
+from tui.shell.exits import CommandError, Exit, is_ascii, say
 from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
 from tui.shell.program_run import ProgramRun, Watched, say_printed
 from tui.shell.progress import status_line
+from tui.shell.several import open_ranks, several_files
 from tui.shell.terminal import default_theme, has_terminal
 
 if TYPE_CHECKING:
-    from tui.stepper.parts.beside import TwoRecordings
+    from tui.beside.opened import OpenedBeside
 
 SEARCH = 10.0  # seconds that a script goes on after its first pass
 
@@ -26,6 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     terminal = has_terminal()
     if terminal and rank_of_process() is not None:
         raise CommandError("several processes cannot share a terminal: use `microtape record`, then open its files")
+    files = several_files(arguments)
+    if files:
+        return _ranks(files, arguments)
     origin = Origin.asked_for(arguments, search=SEARCH if terminal and arguments.beside is None else 0)
     if arguments.beside is None and (arguments.rtol, arguments.atol) != (None, None):
         raise CommandError("--rtol and --atol are for two recordings: add --beside OTHER")
@@ -48,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _beside(recording: Recording, passes: list[int], origin: Origin, arguments: argparse.Namespace) -> int:
     """Open another recording beside this one, where both part; without a terminal, print what `diff` prints."""
     from microtape.recording.comparing import compare
+    from tui.beside.two_recordings import TwoRecordings
     from tui.commands.diff import finish
-    from tui.stepper.parts.beside import TwoRecordings
     from tui.words.comparison import names_of
 
     its_origin = replace(origin, file=arguments.beside, script_args=())
@@ -62,6 +66,28 @@ def _beside(recording: Recording, passes: list[int], origin: Origin, arguments: 
         return finish(found, names, is_ascii(arguments))
     both = TwoRecordings(found, names, (origin, its_origin))
     return _open_stepper(recording, passes, origin, arguments, beside=both)
+
+
+def _ranks(files: list[str], arguments: argparse.Namespace) -> int:
+    """Open the recordings of several ranks, where they part first; without a terminal, print the trace of each."""
+    if arguments.beside is not None or arguments.watch:
+        raise CommandError(f"{'--watch' if arguments.watch else '--beside'} is for one file: here are {len(files)}")
+    from tui.beside.rank_recordings import RankRecordings
+    from tui.commands.trace import print_trace, rank_heading
+
+    opened = open_ranks(arguments, files)
+    if not has_terminal():
+        for place, recording in enumerate(opened.ranks.recordings):
+            print(rank_heading(opened, place))
+            print_trace(recording, choose_passes(recording, arguments.passes, arguments.until), arguments)
+        return Exit.OK
+    is_free = arguments.passes is None and arguments.until is None
+    with status_line("comparing the ranks ...   Ctrl-C stops"):
+        ranks = RankRecordings(opened, opens_there=is_free)
+        first = ranks.start
+    recording = opened.ranks.recordings[first]
+    passes = choose_passes(recording, arguments.passes, arguments.until)
+    return _open_stepper(recording, passes, opened.origins[first], arguments, beside=ranks)
 
 
 def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
@@ -96,7 +122,7 @@ def _open_stepper(
     origin: Origin,
     arguments: argparse.Namespace,
     run: ProgramRun | None = None,
-    beside: TwoRecordings | None = None,
+    beside: OpenedBeside | None = None,
 ) -> int:
     """Open the stepper at the pass that failed, else at the first. Returns the stepper's exit code."""
     from tui.commands.keys import keymap_of

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.model.model import Recording
-from tui.shell.exits import CommandError, is_ascii
+from tui.shell.exits import CommandError, Exit, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.progress import counted_lines, status_line
+from tui.shell.several import RankFiles, open_ranks, several_files
 from tui.shell.spans import Line, plain
 from tui.time.arrays import array_lines
 from tui.time.box_picture import box_lines
@@ -39,17 +40,42 @@ def run(arguments: argparse.Namespace) -> int:
     compared = _two_passes(arguments)
     if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
         arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
+    files = several_files(arguments)
+    if files:
+        return _ranks(files, compared, arguments)
     recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+    _print_recording(recording, compared, arguments)
+    return code
+
+
+def _ranks(files: list[str], compared: tuple[int, ...], arguments: argparse.Namespace) -> int:
+    """Print the same of every rank, one after the other."""
+    if arguments.json:
+        raise CommandError(f"--json is for one recording: give one of {', '.join(files)}")
+    opened = open_ranks(arguments, files)
+    for place, recording in enumerate(opened.ranks.recordings):
+        print(rank_heading(opened, place))
+        _print_recording(recording, compared, arguments)
+    return Exit.OK
+
+
+def rank_heading(opened: RankFiles, place: int) -> str:
+    """`== rank 0: train.rank0.tape ==`, with an empty line before it unless it is the first."""
+    return f"{chr(10) * bool(place)}== rank {opened.ranks.numbers[place]}: {opened.files[place]} =="
+
+
+def _print_recording(recording: Recording, compared: tuple[int, ...], arguments: argparse.Namespace) -> None:
+    """Print what the options ask for."""
     if compared:
         first, second = (choose_passes(recording, str(number))[0] for number in compared)
         _show(_comparison(recording, first, second), arguments)
-        return code
+        return
     if arguments.lists:
         _show(_list(recording), arguments)
-        return code
+        return
     if arguments.courses:
         _show(_courses(recording), arguments)
-        return code
+        return
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if _view_is_asked_for(arguments):
         for one in passes or [0]:
@@ -61,7 +87,6 @@ def run(arguments: argparse.Namespace) -> int:
         _print_json(lambda progress: trace_json.as_json(recording, passes, progress, into=arguments.into))
     else:
         print_trace(recording, passes, arguments)
-    return code
 
 
 def print_trace(recording: Recording, passes: list[int], arguments: argparse.Namespace) -> None:

@@ -136,7 +136,9 @@ def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) 
         if origin.is_recording:
             if origin.script_args:
                 args = " ".join(origin.script_args)
-                raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args})")
+                several = all(Origin(one).is_recording for one in origin.script_args)
+                hint = "; several recordings are for step, trace and diagnose" if several else ""
+                raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args}){hint}")
             with status_line(f"loading {origin.file} ...   Ctrl-C stops"):
                 return load_all(origin.file), None
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:

@@ -19,6 +19,7 @@ from textual.widgets import Static
 
 from microtape.basics import collector
 from microtape.recording.model.model import Recording
+from tui.beside.opened import OpenedBeside
 from tui.shell.key_names import KeyNames
 from tui.shell.opening import Origin
 from tui.shell.program_run import ProgramRun
@@ -26,7 +27,7 @@ from tui.shell.remembered import Remembered, key_of
 from tui.shell.user_keys import actions_of, unbind_screen_keys
 from tui.stepper.parts.arrangement import HIGH, VIEWS, WIDE, Arrangement
 from tui.stepper.parts.background import PAUSE, Background
-from tui.stepper.parts.beside import Beside, TwoRecordings
+from tui.stepper.parts.beside import Beside
 from tui.stepper.parts.copy_export import CopyExport
 from tui.stepper.parts.derivative_check import DerivativeCheck
 from tui.stepper.parts.explanations import Explanations
@@ -85,7 +86,7 @@ class StepperOptions(TypedDict, total=False):
     watches: bool  # records again when the program changes
     until: str | None  # opens at the first moment of this: `nan`, `error` or a condition
     guides: bool  # shows a newcomer hints
-    beside: TwoRecordings | None  # another recording, compared with this one
+    beside: OpenedBeside | None  # other recordings, compared with this one
 
 
 class CoveredContainer(Container):
@@ -119,7 +120,7 @@ class StepperScreen(Screen[None]):
         watches: bool = False,
         until: str | None = None,
         guides: bool = False,
-        beside: TwoRecordings | None = None,
+        beside: OpenedBeside | None = None,
         questions: Questions | None = None,
     ) -> None:
         super().__init__()
@@ -134,7 +135,7 @@ class StepperScreen(Screen[None]):
         self.arrangement = Arrangement(self)
         self.stops = Stops(self, self.background)
         self.panes = PaneChoice(self)
-        self.findings = Findings(self, self.background, self.panes)
+        self.findings = Findings(self, self.background, self.panes, beside)
         self.stepping_in = SteppingIn(self, self.stops, self.findings)
         self.playback = Playback(self, self.stops)
         self.search = TapeSearch(self)

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from microtape.recording.findings.finding import FindingKind
+from microtape.recording.findings.finding import FindingKind, RankKind
 from microtape.recording.model.calls import CallRecord, CallStep
 from microtape.recording.model.model import BackwardStep, Operand, Recording
 from microtape.recording.model.summary import is_finite
@@ -34,7 +34,7 @@ class CallCursor:
     outer: CallCursor | None = None  # the step that called these, if the user came from there
 
     @classmethod
-    def open(cls, moment: StepCursor, kind: FindingKind | None = None) -> CallCursor | None:
+    def open(cls, moment: StepCursor, kind: FindingKind | RankKind | None = None) -> CallCursor | None:
         """The first step of the calls of a moment; None without calls.
 
         Where one of them raised, the step that did; where a finding of this kind is about the moment, its step.
@@ -42,12 +42,12 @@ class CallCursor:
         calls = moment.timeline.calls.get(moment.position)
         return cls(moment.recording, calls)._opened(kind) if calls else None
 
-    def _opened(self, kind: FindingKind | None = None) -> CallCursor:
+    def _opened(self, kind: FindingKind | RankKind | None = None) -> CallCursor:
         every = list(everywhere(self))
         raised = (one for one in every if one.step.kind == "raise")
         return next(raised, None) or next((one for one in every if kind is not None and one._is_about(kind)), self)
 
-    def _is_about(self, kind: FindingKind) -> bool:
+    def _is_about(self, kind: FindingKind | RankKind) -> bool:
         """Whether this is the step that a finding of that kind is about."""
         if kind in ("nan", "infinity"):
             return not all(map(self._is_finite, self.step.outputs)) and all(map(self._is_finite, self.step.operands))

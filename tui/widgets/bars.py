@@ -186,7 +186,8 @@ class TimeBar(Widget):
 
 def _what(cursor: StepCursor) -> StyledLine:
     one, gap = cursor.timeline.pass_, TextSegment("  ")
-    title = TextSegment(cursor.recording.title, "bold")
+    rank = cursor.recording.options.get("rank")
+    title = TextSegment(cursor.recording.title if rank is None else f"{cursor.recording.title} rank {rank}", "bold")
     if one is None:
         return title, gap, TextSegment(never_called(cursor.recording))
     which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))

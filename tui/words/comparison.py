@@ -8,7 +8,7 @@ from typing import Any
 
 from microtape.recording.comparing.differences import Comparison, Difference, Pair
 from microtape.recording.comparing.measuring import worst
-from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.model.formatting import format_different, format_number, format_shape, format_value
 from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import Place, Recording, TensorRef, Value
 from microtape.recording.model.source import expression
@@ -79,7 +79,7 @@ class Words:
         if one.a is None or one.b is None:
             return f"is {self._value(one.a)} in {a}, {self._value(one.b)} in {b}"
         found = worst(one.a, one.b)
-        x, y = numbers(found.a, found.b)
+        x, y = format_different(found.a, found.b)
         relative = f", relative {format_number(one.measured.relative, 2)}" if one.measured.absolute else ""
         if math.isinf(one.measured.absolute):
             relative = ""
@@ -162,15 +162,6 @@ def node_text(recording: Recording, node: int) -> str:
     where = f" at {PurePath(record.place.file).name}:{record.place.line}" if record.place is not None else ""
     text = _source(recording, record.place)
     return f"{record.name}{where} `{text}`" if text else f"{record.name}{where}"
-
-
-def numbers(x: Any, y: Any) -> tuple[str, str]:
-    """Two different numbers, with as many digits as it takes to see the difference."""
-    for digits in range(3, 18):
-        texts = format_number(x, digits), format_number(y, digits)
-        if texts[0] != texts[1]:
-            break
-    return texts
 
 
 def _source(recording: Recording, place: Place | None) -> str:

@@ -33,6 +33,14 @@ class Diagnosis:
         """Whether there is a finding that the program's author cannot have wanted."""
         return any(one.severity != "notice" for one in self.found)
 
+    def recording_of(self, finding: Finding) -> Recording:
+        """The recording that the numbers of a finding are about."""
+        return self.recording
+
+    def whose(self, finding: Finding) -> str:
+        """Words before its headline."""
+        return ""
+
     def command(self, finding: Finding) -> str:
         """The command that opens the stepper where the finding can be seen; `!` leads to it."""
         words = ["microtape", "step", self.file]
@@ -76,7 +84,7 @@ class Diagnosis:
 
     def _in_full(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
         yield from self._headline(finding, width, ascii)
-        if finding.place is not None and (source := expression(self.recording, finding.place)):
+        if finding.place is not None and (source := expression(self.recording_of(finding), finding.place)):
             yield f"    {_at(finding.place)}:  {textwrap.shorten(source, width - 24, placeholder=' ...')}"
         for sentence in (*finding.explanation, f"Remedy: {finding.remedy}"):
             yield from _wrapped(sentence, width, "    ")
@@ -85,37 +93,40 @@ class Diagnosis:
     def _headline(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
         where = _at(finding.place)
         told = finding.headline if not where or where in finding.headline else f"{where}: {finding.headline}"
-        yield from _wrapped(f"{sign(finding, ascii=ascii)} {told}", width, "", "  ")
+        yield from _wrapped(f"{sign(finding, ascii=ascii)} {self.whose(finding)}{told}", width, "", "  ")
 
     def as_json(self) -> dict[str, Any]:
         """The findings as JSON."""
         return {"findings": [self._as_json(one) for one in self.found]}
 
     def _as_json(self, finding: Finding) -> dict[str, Any]:
-        pass_ = self.recording.passes[finding.pass_].index + 1 if finding.pass_ is not None else None
+        recording = self.recording_of(finding)
+        pass_ = recording.passes[finding.pass_].index + 1 if finding.pass_ is not None else None
         return {
             "kind": finding.kind,
             "severity": finding.severity,
             "headline": finding.headline,
             "explanation": list(finding.explanation),
             "remedy": finding.remedy,
-            "place": self._place(finding.place),
+            "place": _place(recording, finding.place),
             "pass": pass_,
             "step": finding.step + 1 if finding.step is not None else None,
             "node": finding.node,
-            "tensor": self.recording.tensors[finding.tensor].name or None if finding.tensor is not None else None,
-            "others": [{"role": role, **(self._place(place) or {})} for role, place in finding.others],
+            "tensor": recording.tensors[finding.tensor].name or None if finding.tensor is not None else None,
+            "others": [{"role": role, **(_place(recording, place) or {})} for role, place in finding.others],
             "spread": list(finding.spread),
             "command": self.command(finding),
+            **({"ranks": list(finding.ranks)} if finding.ranks else {}),
         }
 
-    def _place(self, place: Place | None) -> dict[str, Any] | None:
-        if place is None:
-            return None
-        return {
-            "file": place.file, "line": place.line, "end_line": place.end_line, "column": place.column,
-            "end_column": place.end_column, "function": place.function, "text": expression(self.recording, place),
-        }  # fmt: skip
+
+def _place(recording: Recording, place: Place | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    return {
+        "file": place.file, "line": place.line, "end_line": place.end_line, "column": place.column,
+        "end_column": place.end_column, "function": place.function, "text": expression(recording, place),
+    }  # fmt: skip
 
 
 def _at(place: Place | None) -> str:

@@ -18,6 +18,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.summary import summarize
+from microtape.recording.model.versions import used_versions
 
 
 def course_of(recording: Recording, index: int) -> CourseRecord | None:
@@ -32,7 +33,7 @@ def course_of(recording: Recording, index: int) -> CourseRecord | None:
     for update in recording.updates:
         if update.passes > index:
             changes.setdefault(update.tensor, update.change)
-    used = _used_versions(recording, one)
+    used = used_versions(recording, one)
     parameters: list[ParameterRecord] = []
     for leaf, gradient in _gradients(recording, one):
         record = recording.tensors[leaf]
@@ -60,16 +61,6 @@ def _gradients(recording: Recording, one: Pass) -> Iterator[tuple[int, Value | N
     for capture in one.captures:
         if recording.tensors[capture.tensor].is_leaf:
             yield capture.tensor, capture.value
-
-
-def _used_versions(recording: Recording, one: Pass) -> dict[int, int]:
-    """Tensor -> the version that the nodes of a pass have used."""
-    return {
-        operand.ref.tensor: operand.ref.version
-        for node in one.nodes
-        for operand in recording.nodes[node].operands
-        if operand.ref is not None
-    }
 
 
 def _statistics(value: Value | None) -> Statistics | None:

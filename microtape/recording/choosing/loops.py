@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from microtape.basics.ranks import rank_of_process, with_rank
+from microtape.basics.ranks import rank_of_process, rank_options, with_rank
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.choosing import keeper
@@ -74,6 +74,7 @@ class LoopRecorder:
         if self._path is not None:
             check_writable(self._path)
             self._path = os.path.abspath(self._path)  # the program may change its folder
+        self._rank_options = rank_options()
         self._name = os.path.basename(self._path or "")
         self._recorder = make(after_pass=self._after_pass)
         self._keeper = Keeper(self._recorder, first=first, last=last, until=_until(until), every=every, sleeps=True)
@@ -137,7 +138,12 @@ class LoopRecorder:
 
     def _whole(self, notes: tuple[str, ...] = ()) -> Recording:
         recording = self._recorder.recording
-        return dataclasses.replace(recording, courses=tuple(self._keeper.courses), notes=(*recording.notes, *notes))
+        return dataclasses.replace(
+            recording,
+            courses=tuple(self._keeper.courses),
+            notes=(*recording.notes, *notes),
+            options={**recording.options, **self._rank_options},
+        )
 
     def _write(self, recording: Recording) -> bool:
         """Whether the file was written. If not, a line says why, and the loop goes on."""

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.findings.program import Program, indexed, join
+from microtape.recording.findings.program import Program, at, indexed, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import (
     element,
@@ -20,7 +20,7 @@ from microtape.recording.model.formula import (
     symbols,
     work_out,
 )
-from microtape.recording.model.model import BackwardStep, NodeRecord, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRef, Value
 
 _Array: TypeAlias = npt.NDArray[Any]
 _Index: TypeAlias = tuple[int, ...]
@@ -67,6 +67,29 @@ def how_in_backward(program: Program, step: BackwardStep, value: _Array) -> tupl
     if came is None:
         return "", [f"What came in was finite, {result} went out."]
     return "", [f"{format_number(came)} came in, {result} went out at {index_text(index) or 'its number'}."]
+
+
+def how_of_leaf(program: Program, node: NodeRecord) -> tuple[str, list[str]]:
+    """A leaf whose own value is not finite: for a headline, and as sentences."""
+    name = program.name(node.id)
+    updates = program.updated.get(node.variable if node.variable is not None else -1, ())
+    if updates and (place := updates[-1].place) is not None:
+        return f"{name} itself is not finite", [f"{name} was written to at {at(place)}."]
+    return f"{name} itself is not finite", [f"{name} holds it before anything is computed."]
+
+
+def how_of_input(program: Program, ref: TensorRef) -> tuple[str, list[str]]:
+    """The same for an operand without history, such as the data."""
+    name, value, border = program.ref_name(ref), program.recording.value(ref), program.borders.get(ref)
+    index = first_bad(value) if isinstance(value, np.ndarray) else ()
+    number = (
+        f"{indexed(name, index)} is {format_number(value[index])}"
+        if isinstance(value, np.ndarray)
+        else f"{name} is not finite"
+    )
+    if border is not None and border.place is not None:
+        return f"{name} is not finite", [f"{number}; it was computed without history at {at(border.place)}."]
+    return f"{name} itself is not finite", [f"{number} before anything is computed of it."]
 
 
 def _operands(program: Program, node: NodeRecord, shape: tuple[int, ...], index: _Index) -> list[str]:

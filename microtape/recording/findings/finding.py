@@ -31,6 +31,13 @@ FindingKind: TypeAlias = Literal[
     "written through a view",
     "growing graph",
 ]
+RankKind: TypeAlias = Literal[
+    "other parameters",  # a parameter is not the same on all ranks of a run
+    "other gradients",  # .grad is not, after the gradients of the ranks were averaged
+    "not averaged",  # each rank keeps its own gradient
+    "one rank",  # only some ranks have NaN, a gradient for a parameter, an operation
+]
+"""The kinds of what only several recordings together show."""
 
 
 class Finding(NamedTuple):
@@ -40,7 +47,7 @@ class Finding(NamedTuple):
     a frozen weight.
     """
 
-    kind: FindingKind
+    kind: FindingKind | RankKind
     severity: Severity
     headline: str  # at most 80 characters, in the user's names
     explanation: tuple[str, ...]  # sentences with the numbers
@@ -52,6 +59,7 @@ class Finding(NamedTuple):
     tensor: int | None = None
     others: tuple[tuple[str, Place], ...] = ()  # (role, place) of other lines that matter, such as ("saved", ...)
     spread: tuple[int, ...] = ()  # the nodes that it reached from there; all leaves that get no gradient because of it
+    ranks: tuple[int, ...] = ()  # of several processes, those that it holds for; its numbers are of the first of them
 
     @property
     def culprits(self) -> tuple[int, ...]:

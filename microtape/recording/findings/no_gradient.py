@@ -13,7 +13,6 @@ from microtape.recording.findings.program import Program, at, count, headline, j
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
-from microtape.recording.model.source import only_assignment
 
 
 class _Cause(NamedTuple):
@@ -56,7 +55,7 @@ def _copied(program: Program, module: str, copy: str) -> _Cause:
         f"only its copies are used, such as {copy}", "only its copies are used",
         f"The loss is computed with copies of {module}, such as {copy}, that began with the same numbers.",
         f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
-        _made_at(program, f"{module}.weight"), is_meant=True,
+        program.made_at(f"{module}.weight"), is_meant=True,
     )  # fmt: skip
 
 
@@ -138,7 +137,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
-    place = _made_at(program, leaf.name) or pass_.place
+    place = program.made_at(leaf.name) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
     return _Cause(unused + where, unused, reason, remedy, place)
@@ -164,14 +163,6 @@ def results_without(program: Program) -> Iterator[Finding]:
                 made, position, None, record.node, record.id, (("used", place),) if place is not None else (),
             )  # fmt: skip
             return
-
-
-def _made_at(program: Program, name: str) -> Place | None:
-    """Where the variable of this name is assigned; for `tower.bias.weight`, where `self.bias` is."""
-    name = name.partition("[")[0]
-    parts = [f"self.{part}" for part in reversed(name.split("."))] if "." in name else []
-    found = (only_assignment(program.recording, one) for one in (name, *parts))
-    return next((place for place in found if place is not None), None)
 
 
 def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned, ArgumentRecord] | None:

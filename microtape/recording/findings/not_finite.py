@@ -9,12 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microtape.recording.findings.bad_numbers import first_bad, how_in_backward, how_in_forward
+from microtape.recording.findings.bad_numbers import (
+    first_bad,
+    how_in_backward,
+    how_in_forward,
+    how_of_input,
+    how_of_leaf,
+)
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, count, headline, join, operand_refs
 from microtape.recording.findings.remedies import against_not_finite
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, TensorRef, Value
 
 
 def not_finite(program: Program) -> Iterator[Finding]:
@@ -127,6 +133,8 @@ class _PassSearch:
                 yield _Origin(number, None, self._with_gradients(self._from(number)))
             elif (leaf := self._bad_leaf(node)) is not None:
                 yield _Origin(leaf, None, self._with_gradients(self._from(number)))
+            elif self._bad_input(node) is not None:
+                yield _Origin(number, None, self._with_gradients(self._from(number)))
 
     def _has_bad_operand(self, node: NodeRecord) -> bool:
         """Whether an operand is not finite, other than by an infinity that the program put there."""
@@ -147,6 +155,13 @@ class _PassSearch:
             if record.is_leaf and record.node is not None and self._is_bad(self.recording.value(ref)):
                 return record.node
         return None
+
+    def _bad_input(self, node: NodeRecord) -> TensorRef | None:
+        """An operand without history that is not finite, such as the data, if all others are finite."""
+        bad = [ref for ref in operand_refs(node) if self._is_bad(self.recording.value(ref))]
+        if any(ref in self.program.producer for ref in bad) or any(edge.node in self._unseen for edge in node.edges):
+            return None
+        return bad[0] if bad else None
 
     def _in_backward(self) -> Iterator[_Origin]:
         """Origins in backward, unless a value that reached the root was not finite before."""
@@ -233,7 +248,7 @@ class _PassSearch:
         value = self._first_bad(origin)
         kind: FindingKind = "nan" if np.isnan(self.sizes.largest(value)) else "infinity"
         what = "NaN" if kind == "nan" else "Infinity"
-        how, lines = self._of_leaf(node) if node.variable is not None else self._how(origin, node, value)
+        how, lines = how_of_leaf(self.program, node) if node.variable is not None else self._how(origin, node, value)
         where = f"{node.op}, {at(node.place)}" if node.place is not None else self.program.name(node.id)
         side = "" if origin.step is None else " in backward"
         text = headline(
@@ -250,7 +265,8 @@ class _PassSearch:
             lines.append(f"Everything is finite before pass {self.pass_.index + 1} of the program.")
         return Finding(
             kind, "error", text, tuple(lines),
-            against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index)),
+            against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index),
+                               of_data=origin.step is None and self._bad_input(node) is not None),
             node.place or self._first_use(node.id), self.position,
             origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
             spread=tuple(spread),
@@ -271,15 +287,10 @@ class _PassSearch:
             values = list(self.recording.tensors[node.variable].values.values())
         return next((value for value in values if self._is_bad(value)), None)
 
-    def _of_leaf(self, node: NodeRecord) -> tuple[str, list[str]]:
-        name = self.program.name(node.id)
-        updates = self.program.updated.get(node.variable if node.variable is not None else -1, ())
-        if updates and (place := updates[-1].place) is not None:
-            return f"{name} itself is not finite", [f"{name} was written to at {at(place)}."]
-        return f"{name} itself is not finite", [f"{name} holds it before anything is computed."]
-
     def _how(self, origin: _Origin, node: NodeRecord, value: Value | None) -> tuple[str, list[str]]:
         """How finite numbers gave one that is not: for a headline, and as sentences."""
+        if origin.step is None and (data := self._bad_input(node)) is not None:
+            return how_of_input(self.program, data)
         if not isinstance(value, np.ndarray):
             return "", []
         if origin.step is None:

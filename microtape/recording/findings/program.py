@@ -29,7 +29,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, tree_of, whole_lines
+from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
 
 _LONGEST_EXPRESSION = 32
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
@@ -179,6 +179,13 @@ class Program:
         if node.variable is not None:
             return node.variable
         return next((ref.tensor for ref in node.outputs if ref is not None), None)
+
+    def made_at(self, name: str) -> Place | None:
+        """Where the variable of this name is assigned; for `tower.bias.weight`, where `self.bias` is."""
+        name = name.partition("[")[0]
+        parts = [f"self.{part}" for part in reversed(name.split("."))] if "." in name else []
+        found = (only_assignment(self.recording, one) for one in (name, *parts))
+        return next((place for place in found if place is not None), None)
 
     def values(self, node: NodeRecord, step: BackwardStep | None = None) -> Mapping[str, Value | None]:
         """The values of the formula's symbols: as unpacked by the step, else as computed."""

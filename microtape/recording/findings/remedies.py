@@ -15,11 +15,13 @@ _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
 _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
 
 
-def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: bool) -> str:
+def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: bool, of_data: bool = False) -> str:
     """What to do where NaN or infinity begins."""
     op = node.op.rstrip("_")
     if node.variable is not None:
         return "Look at how it was made: at the data that was read, or at the update that wrote to it."
+    if of_data:
+        return "Look at how it was made, such as at the data that was read."
     if node.kind == "function":
         return (
             f"Look at the {'backward' if in_backward else 'forward'} of {node.op} for the numbers that are named here."

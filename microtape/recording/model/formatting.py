@@ -53,6 +53,15 @@ def format_number(x: Any, digits: int = 4) -> str:
     return f"{_without_trailing_zeros(mantissa)}e{power}"
 
 
+def format_different(x: Any, y: Any) -> tuple[str, str]:
+    """Two different numbers, with as many digits as it takes to see the difference."""
+    for digits in range(3, 18):
+        texts = format_number(x, digits), format_number(y, digits)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
 def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
     """`32×4` (`32x4` in ASCII), `8` for a vector of eight, `scalar` for no dimensions."""
     return ("x" if ascii else "×").join(map(str, shape)) if shape else "scalar"

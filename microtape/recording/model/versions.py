@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from microtape.recording.model.model import (
     NodeRecord,
     Operand,
+    Pass,
     Place,
     Recording,
     SavedUse,
@@ -251,6 +252,13 @@ class Versions:
             for one in self._recording.passes
             if not one.is_complete
         }
+
+
+def used_versions(recording: Recording, one: Pass) -> Mapping[int, int]:
+    """Tensor -> the version that the nodes of a pass have used, or saved."""
+    nodes = [recording.nodes[node] for node in one.nodes]
+    saved = {kept.ref.tensor: kept.ref.version for node in nodes for kept in node.saved}
+    return saved | {ref.tensor: ref.version for node in nodes for ref in _tensors(node.operands)}
 
 
 def _tensors(operands: Iterable[Operand]) -> Iterator[TensorRef]:

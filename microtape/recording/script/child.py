@@ -19,7 +19,7 @@ import types
 from typing import Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
-from microtape.basics.ranks import rank_of_process
+from microtape.basics.ranks import rank_of_process, rank_options
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.choosing.keeper import Keeper
@@ -69,6 +69,7 @@ class ScriptRecorder:
         self.within = _context_manager(request.within)
         self.process = os.getpid()
         self.rank = rank_of_process()
+        self.rank_options = rank_options()
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
         self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": [], "search": None}
@@ -213,7 +214,7 @@ class ScriptRecorder:
                 "passes": self.request.passes,
                 "until": self.request.until,
                 "every": self.request.every,
-                **({} if self.rank is None else {"rank": self.rank}),
+                **self.rank_options,
             },
         )
         try:

@@ -1,14 +1,8 @@
 """Several processes under torchrun's own command line, on gloo: each rank has its own recording, or none."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-import microtape
-from microtape.recording.file.tape_file import load
+from tests.parity.pytorch.torchrun import Torchrun
 
 pytestmark = pytest.mark.slow
 
@@ -38,33 +32,12 @@ sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 and rank == 1 else 0)
 
 @pytest.fixture
 def torchrun(tmp_path):
-    (tmp_path / "train.py").write_text(TRAIN)
-    root = str(Path(microtape.__file__).parent.parent)
-
-    def run(*command):
-        """The exit code of torchrun, and the lines that the ranks have printed."""
-        start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *command]
-        environment = {**os.environ, "PYTHONPATH": root, "OMP_NUM_THREADS": "1"}
-        process = subprocess.Popen(
-            start, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            out, error = process.communicate(timeout=240)
-        finally:
-            process.kill()
-        with pytest.raises(ProcessLookupError):
-            os.killpg(process.pid, 0)  # no process is left of its group
-        return process.returncode, sorted(line for line in out.splitlines() if line.startswith("rank")), error
-
-    run.files = lambda: sorted(one.name for one in tmp_path.glob("*.tape"))
-    run.load = lambda name: load(tmp_path / name)
-    return run
+    return Torchrun(tmp_path, TRAIN)
 
 
 def test_each_rank_writes_its_own_recording_and_trains_as_without_us(torchrun):
     plain = torchrun("train.py")
-    assert plain[0] == 0
+    assert plain[0] == 0, plain[2]
     code, printed, error = torchrun("-m", "microtape", "record", "train.py", "--pass", "2")
     assert (code, printed) == plain[:2]
     assert torchrun.files() == ["train.rank0.tape", "train.rank1.tape"]

@@ -196,9 +196,9 @@ def test_what_the_command_prints_is_such_a_file(data, capfd):
     assert "step forward inside a step" in out
     screen = StepperScreen(handmade.diamond())
     assert dict(keys(data, out)) == actions_of(screen)
-    (data / "keys.toml").write_text('"home" = "T"\n')
+    (data / "keys.toml").write_text('"home" = "U"\n')
     rebind(screen, read_keys(actions_of(screen)))
-    assert actions_of(screen)["home"] == ("T",)
+    assert actions_of(screen)["home"] == ("U",)
 
 
 async def test_the_stepper_opens_in_spite_of_a_mistake_and_says_it():

@@ -13,8 +13,8 @@ from microtape.recording.model.model import Recording
 from tests.support import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
+from tui.beside.two_recordings import TwoRecordings
 from tui.shell.opening import Origin
-from tui.stepper.parts.beside import TwoRecordings
 
 SIZES = [SMALL, (100, 30), (120, 40), LARGE]
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from microtape.recording.findings import Finding, Severity, findings, known_findings
 from microtape.recording.model.model import BorderRecord, Recording
+from tui.beside.opened import OpenedBeside
 from tui.shell.spans import Line
 from tui.stepper.findings_screen import FindingsScreen
 from tui.stepper.parts.background import PAUSE, Background
@@ -24,8 +25,15 @@ SHORT = 2_000  # nodes: the findings of a recording up to this length are comput
 class Findings(Part[Stepper]):
     """The findings of the recording, one of which is shown. In a long recording they are found in the background."""
 
-    def __init__(self, stepper: Stepper, background: Background, panes: PaneChoice) -> None:
+    def __init__(
+        self,
+        stepper: Stepper,
+        background: Background,
+        panes: PaneChoice,
+        beside: OpenedBeside | None = None,
+    ) -> None:
         super().__init__(stepper)
+        self._beside = beside
         self._background = background
         self._panes = panes
         self.found: tuple[Finding, ...] | None = None  # None: not known yet
@@ -82,7 +90,8 @@ class Findings(Part[Stepper]):
         self._say()
 
     def _look(self, recording: Recording) -> None:
-        found = known_findings(recording)
+        together = self._beside.findings(recording) if self._beside is not None else None
+        found = together if together is not None else known_findings(recording)
         if found is None and len(recording.nodes) <= SHORT:
             found = findings(recording)
         self._show(found)

@@ -1,4 +1,4 @@
-"""Two recordings side by side: the same moment in the other one, and what differs at a moment."""
+"""Two recordings side by side: what differs at a moment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from microtape.recording.comparing.differences import Comparison, Difference
 from microtape.recording.model.model import Recording
+from tui.beside.crossing import Crossing
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Timeline
 
@@ -21,6 +22,11 @@ class SideBySide:
         self.recordings = comparison.a, comparison.b
         self._known: dict[tuple[int, int], Mapping[int, list[Difference]]] = {}
 
+    def crossing(self, side: int) -> Crossing:
+        """The way from this side to the other."""
+        passes = {pair[side]: pair[1 - side] for pair in self.comparison.passes}
+        return Crossing(self.comparison.matching, passes, from_b=bool(side))
+
     def side_of(self, recording: Recording) -> int | None:
         """Which of the recordings this is, perhaps with checks that were made later; None if it is neither."""
         return next((i for i, one in enumerate(self.recordings) if one.nodes is recording.nodes), None)
@@ -33,25 +39,6 @@ class SideBySide:
         """The moment of a difference."""
         there = cursor.to_pass(self._pass_of(one, side))
         return there.to_moment(_moment(one, there.timeline, side))
-
-    def has_counterpart(self, cursor: StepCursor, side: int) -> bool:
-        """Whether the other recording has the pass and the node of this moment."""
-        there = self._pass_there(cursor.timeline.pass_index, side)
-        return there is not None and (cursor.node is None or self._node_there(cursor.node, side) is not None)
-
-    def counterpart(self, cursor: StepCursor, side: int, other: StepCursor) -> tuple[StepCursor, bool]:
-        """The same moment on the timelines of the other side, or the nearest one before; and whether it is the same."""
-        index = self._pass_there(cursor.timeline.pass_index, side)
-        if index is None:
-            return other, False
-        there = other.to_pass(index)
-        if cursor.node is None:
-            return there.to_moment(0 if cursor.is_forward else len(there.timeline.forward)), True
-        for position in range(cursor.position, -1, -1):
-            moment = self._moment_there(cursor.to_moment(position), side, there)
-            if moment is not None:
-                return there.to_moment(moment), position == cursor.position
-        return there.to_moment(0), False
 
     def _by_moment(self, timeline: Timeline, side: int) -> Mapping[int, list[Difference]]:
         """The differences in a pass by their moment."""
@@ -66,28 +53,6 @@ class SideBySide:
 
     def _pass_of(self, one: Difference, side: int) -> int:
         return one.passes[side] if one.passes is not None else max(len(self.recordings[side].passes) - 1, 0)
-
-    def _pass_there(self, index: int, side: int) -> int | None:
-        """The pass of the other recording that was compared with this one."""
-        if not any(one.passes for one in self.recordings):
-            return 0
-        return next((pair[1 - side] for pair in self.comparison.passes if pair[side] == index), None)
-
-    def _node_there(self, node: int, side: int) -> int | None:
-        matching = self.comparison.matching
-        return matching.of_b(node) if side else matching.of_a(node)
-
-    def _moment_there(self, here: StepCursor, side: int, there: StepCursor) -> int | None:
-        """The moment of the other timeline that records or evaluates the counterpart of the node."""
-        node = self._node_there(here.node, side) if here.node is not None else None
-        if node is None:
-            return None
-        if here.is_forward:
-            return there.timeline.forward_at.get(node)
-        matching = self.comparison.matching
-        own = (matching.a if side else matching.b).own
-        same = [node] if node in there.timeline.step_of else [one for one in there.timeline.step_of if own[one] == node]
-        return next(iter(there.timeline.moments_of(same)[1]), None)
 
 
 def _moment(one: Difference, timeline: Timeline, side: int) -> int:

@@ -10,8 +10,8 @@ from microtape.recording.comparing import compare
 from microtape.recording.model.model import Recording
 from tests.support import handmade
 from tests.support.renumbered import renumbered
+from tui.beside.side_by_side import SideBySide
 from tui.time.cursor import StepCursor
-from tui.time.side_by_side import SideBySide
 
 
 def training(rate: float = 0.1, extra: bool = False) -> Recording:
@@ -43,11 +43,11 @@ def test_there_and_back_is_the_same_moment(seed: int) -> None:
     b = renumbered(a, seed)
     both = SideBySide(compare(a, b))
     for here in moments(a):
-        there, same = both.counterpart(here, 0, StepCursor.open(b))
+        there, same = both.crossing(0).counterpart(here, StepCursor.open(b))
         assert same
         assert there.is_forward == here.is_forward
         assert there.node == (None if here.node is None else both.comparison.matching.of_a(here.node))
-        back, same = both.counterpart(there, 1, StepCursor.open(a))
+        back, same = both.crossing(1).counterpart(there, StepCursor.open(a))
         assert same
         assert (back.timeline.pass_index, back.position) == (here.timeline.pass_index, here.position)
 
@@ -56,12 +56,12 @@ def test_without_a_counterpart_it_is_the_nearest_moment_before() -> None:
     a, b = training(), training(extra=True)
     both = SideBySide(compare(a, b))
     for here in moments(b):
-        there, same = both.counterpart(here, 1, StepCursor.open(a))
+        there, same = both.crossing(1).counterpart(here, StepCursor.open(a))
         is_extra = here.node is not None and both.comparison.matching.of_b(here.node) is None
         assert same != is_extra
-        assert both.has_counterpart(here, 1) != is_extra
+        assert both.crossing(1).has_counterpart(here) != is_extra
         if is_extra:
-            before, _ = both.counterpart(here.back(), 1, StepCursor.open(a))
+            before, _ = both.crossing(1).counterpart(here.back(), StepCursor.open(a))
             assert (there.timeline.pass_index, there.position) == (before.timeline.pass_index, before.position)
 
 
@@ -69,8 +69,8 @@ def test_a_pass_without_a_counterpart() -> None:
     a, b = training(), handmade.diamond()
     both = SideBySide(compare(a, b))
     here, other = StepCursor.open(a, 1), StepCursor.open(b)
-    assert both.counterpart(here, 0, other) == (other, False)
-    assert not both.has_counterpart(here, 0)
+    assert both.crossing(0).counterpart(here, other) == (other, False)
+    assert not both.crossing(0).has_counterpart(here)
 
 
 def test_every_difference_is_at_its_moment_on_both_sides() -> None:
@@ -99,5 +99,5 @@ def test_programs_that_never_called_backward() -> None:
     both = SideBySide(compare(a, a))
     for moment in range(StepCursor.open(a).timeline.last + 1):
         here = StepCursor.open(a).to_moment(moment)
-        assert both.counterpart(here, 0, StepCursor.open(a))[1]
+        assert both.crossing(0).counterpart(here, StepCursor.open(a))[1]
     assert SideBySide(compare(b, b)).differences(StepCursor.open(b), 0) == ()

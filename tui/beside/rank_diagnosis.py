@@ -1,0 +1,74 @@
+"""The findings of several processes as a report: each once, with the ranks that it holds for."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+from collections.abc import Sequence
+from typing import get_args
+
+from microtape.recording.findings import Finding
+from microtape.recording.findings.finding import RankKind
+from microtape.recording.model.model import Recording
+from microtape.recording.ranks import Ranks, rank_findings
+from microtape.recording.ranks.parting import equal_parameters
+from microtape.recording.ranks.words import rank_text
+from tui.words.diagnosis import Diagnosis
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RankDiagnosis(Diagnosis):
+    """The findings of the recordings of several processes."""
+
+    ranks: Ranks | None = None
+    files: Sequence[str] = ()  # in the order of the ranks
+
+    @classmethod
+    def of(cls, ranks: Ranks, files: Sequence[str]) -> RankDiagnosis:
+        """Diagnose recordings; `files` are in the order of the ranks."""
+        return cls(ranks.recordings[0], rank_findings(ranks), common_name(files), (), ranks, files)
+
+    def _at(self, finding: Finding) -> int:
+        assert self.ranks is not None
+        return self.ranks.numbers.index(finding.ranks[0])
+
+    def recording_of(self, finding: Finding) -> Recording:
+        """The recording of the first rank that has it."""
+        assert self.ranks is not None
+        return self.ranks.recordings[self._at(finding)]
+
+    def whose(self, finding: Finding) -> str:
+        """`ranks 0-3: `, unless the headline speaks of ranks itself."""
+        return "" if finding.kind in get_args(RankKind) else f"{rank_text(finding.ranks)}: "
+
+    def command(self, finding: Finding) -> str:
+        """Opens all recordings for what only they show together, else that of the first rank."""
+        if finding.kind in get_args(RankKind):
+            return " ".join(["microtape step", *dict.fromkeys([self.file] if "*" in self.file else self.files)])
+        return shlex.join(["microtape", "step", self.files[self._at(finding)]])
+
+
+def common_name(files: Sequence[str]) -> str:
+    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`; of other files, all names."""
+    patterns = {re.sub(r"rank\d+", "rank*", file) for file in files}
+    only = patterns.pop()
+    return only if not patterns and "rank*" in only and not re.search(r"[\s'\"]", only) else ", ".join(files)
+
+
+def rank_summary(found: RankDiagnosis) -> str:
+    """How many findings there are, in how many passes of which ranks, and what is equal."""
+    ranks, count = found.ranks, len(found.found)
+    assert ranks is not None
+    told = "nothing wrong was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    passes = len({number for numbers in ranks.passes for number in numbers})
+    many = "1 pass" if passes == 1 else f"{passes:,} passes"
+    text = f"{found.file}: {told} in {many} of {rank_text(ranks.numbers)}"
+    equal = equal_parameters(ranks)
+    if equal:
+        text += f"; {equal:,} parameter{' is' if equal == 1 else 's are'} equal on all of them"
+    if not ranks.shared:
+        text += "; they have no pass in common, so nothing was compared"
+    if ranks.missing:
+        text += f" (of {rank_text(ranks.missing)} there is no recording here)"
+    return text

@@ -7,6 +7,7 @@ even where the gradient that arrived was 0.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
@@ -21,6 +22,7 @@ _MOST_ELEMENTS = 64  # of one gradient: each costs three calls of the forward
 _FEWEST_ELEMENTS = 4  # of a gradient whose node has large operands
 _FREE = 4_096  # elements of all operands together: up to there, a call does not count as work
 _SMALL = 65_536  # the same of a Function: beyond, fewer elements of its gradients are checked; else beyond `_FREE`
+_OFTEN = 100  # gradients of one Function; of later ones, a few elements are checked
 _MOST_WORK = 1 << 29  # elements that forward computes with again, in all calls together
 _MOST_JACOBIANS = 200  # of a segment; then only those of Functions and of wrong gradients, and ten times as many
 _NONE: Array = np.zeros(0)
@@ -32,6 +34,7 @@ Check: TypeAlias = Literal["all", "functions"] | tuple[int, int]
 class Again(Protocol):
     """The call of a node, to be run again on other arrays."""
 
+    cls: Any  # of a Function
     once_differentiable: bool  # whether the user has declared that its backward has no derivative
     coarsest: float  # the machine precision of the results of the last run, if arrays do not have their dtype; else 0
 
@@ -85,6 +88,7 @@ class Checker:
         self.found: list[FiniteDifferences] = []
         self.jacobians: list[JacobianCheck] = []
         self._work: int = known._work if known is not None else 0
+        self._often: Counter[Any] = known._often if known is not None else Counter()  # how often a Function was checked
 
     def remembers(self, is_function: bool) -> bool:
         """Whether to keep a call of this sort."""
@@ -106,7 +110,7 @@ class Checker:
                 self._check_gradients(one)
         elif self.only is not None:
             self.cannot(one.pass_, one.step, 0, "a hook of the node may have replaced its gradients")
-        if self.may_have_jacobians(one.called.is_function):
+        if self.may_have_jacobians(one.called.is_function) and not self._is_known(one.called):
             with undisturbed():
                 self._check_jacobians(one)
                 if create_graph and one.called.is_function and not one.called.again.once_differentiable:
@@ -144,11 +148,19 @@ class Checker:
         size = sum([one.size for one in called.arrays])
         small = _SMALL if called.is_function or self.only is not None else _FREE
         count = max(_FEWEST_ELEMENTS, min(_MOST_ELEMENTS, _MOST_ELEMENTS * small // max(size, 1)))
+        if called.is_function:
+            self._often[called.again.cls] += 1
+        if self._is_known(called):
+            count = _FEWEST_ELEMENTS
         if self.only is None and size > _FREE:
             if self._work > _MOST_WORK:
                 return 0
             self._work += 3 * count * size
         return count
+
+    def _is_known(self, called: Called) -> bool:
+        """Whether a Function has been checked so often that a few elements will do."""
+        return called.is_function and self.only is None and self._often[called.again.cls] > _OFTEN
 
     def _check_jacobians(self, one: Evaluated) -> None:
         """Check the Jacobians, unless the node cannot run again: the check of its gradients has said why."""

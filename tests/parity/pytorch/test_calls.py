@@ -323,6 +323,44 @@ def test_nothing_stays_behind(torch: Any, program: Program) -> None:
     assert (stack._running, stack.applying, stack._raised) == ([], [], None)
 
 
+@pytest.mark.parametrize(
+    ("room", "owner", "method"),
+    [
+        ("inside.notebook", "Notebook", "operand_inside"),
+        ("inside.calls", "TorchCall", "add"),
+        ("inside.calls", "TorchCall", "leaving"),
+        ("inside.calls", "TorchCall", "record_on"),
+        ("inside.functions", "FunctionCall", "_note"),
+        ("inside.contracts", "FunctionNote", "record"),
+        ("checks.checker", "TorchChecker", "compare"),
+        ("checks.checker", "TorchChecker", "_arrays"),
+    ],
+)
+def test_a_fault_of_ours_is_noted_and_the_program_goes_on(
+    torch: Any, monkeypatch: pytest.MonkeyPatch, room: str, owner: str, method: str
+) -> None:
+    from importlib import import_module
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    def fails(*args: Any, **options: Any) -> None:
+        raise RuntimeError("a fault of ours")
+
+    expected = [program(torch, []) for program in PROGRAMS]
+    monkeypatch.setattr(getattr(import_module(f"microtape.recording.pytorch.{room}"), owner), method, fails)
+    noted = 0
+    for program, result in zip(PROGRAMS, expected, strict=True):
+        with TorchRecorder(check="all") as recorder:
+            assert str(program(torch, [])) == str(result)
+            assert torch._C._len_torch_function_stack() == 2
+        recording = recorder.recording
+        check_integrity(recording)
+        assert recording.passes[0].is_complete == (program is not call_programs.with_an_error)
+        assert (recorder.call_stack._running, recorder.call_stack.applying, sys.gettrace()) == ([], [], None)
+        noted += bool(recording.faults)
+    assert noted
+
+
 def test_no_tensor_of_a_function_is_kept(torch: Any) -> None:
     alive: list[weakref.ref[Any]] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,12 @@ def run(program, torch):
 
 def replaced(torch):
     """What a recorder replaces while it watches."""
-    return torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply
+    function = torch.autograd.function
+    owners = function.BackwardCFunction, function.FunctionCtx, torch.autograd.graph.saved_tensors_hooks
+    return (
+        torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
+        *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
+    )  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder

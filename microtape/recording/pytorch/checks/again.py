@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from microtape.recording.pytorch.values import value_of
 _Function: Any = torch.autograd.Function
 _once: Any = once_differentiable
 _ONCE: Any = _once(lambda ctx: None)
+_WithoutFunctionModes: Any = torch._C.DisableTorchFunction  # whose guard need not see what is ours
 _AUTOCAST = ("cpu", "cuda")
 _ALL = 1 << 62
 
@@ -97,11 +99,12 @@ def _autocast_of(device: str) -> tuple[bool, torch.dtype]:
 
 
 def _tensor(slot: Slot, array: Array, guard: Guard) -> torch.Tensor:
-    made = torch.from_numpy(np.array(array, order="C"))
-    if not slot.is_whole and made.dtype is not torch.float64:
-        made = made.to(slot.dtype)
-    made = guard.own(made.to(slot.device))
-    return made.requires_grad_() if slot.requires_grad else made
+    with _WithoutFunctionModes():
+        made = torch.from_numpy(np.array(array, order="C"))
+        if not slot.is_whole and made.dtype is not torch.float64:
+            made = made.to(slot.dtype)
+        made = guard.own(made.to(slot.device))
+        return made.requires_grad_() if slot.requires_grad else made
 
 
 class FunctionAgain(_Call):
@@ -109,11 +112,15 @@ class FunctionAgain(_Call):
 
     def __init__(self, cls: Any, args: Sequence[Any], arrays: Arrays) -> None:
         super().__init__(args, arrays)
-        self._cls = cls
+        self.cls = cls
         self._separate = cls.setup_context is not _Function.setup_context
         user = cls.vjp if cls.vjp is not _Function.vjp else cls.backward
         self._backward = user
         self.once_differentiable = is_once_differentiable(user)
+
+    @functools.cached_property
+    def _ctx(self) -> Any:
+        return _ctx_of(self.cls)
 
     def forward(self, arrays: Arrays) -> Arrays:
         """Its outputs that are tensors."""
@@ -155,7 +162,7 @@ class FunctionAgain(_Call):
                 arguments, leaves = self.leaves(arrays, guard)
                 needed = [one for one in leaves if one.requires_grad]
                 with self.as_it_was():  # clone: it may write to what is no leaf
-                    returned = self._cls.apply(
+                    returned = self.cls.apply(
                         *[one.clone() if isinstance(one, torch.Tensor) else one for one in arguments]
                     )
                 outputs = returned if isinstance(returned, tuple) else (returned,)
@@ -175,13 +182,13 @@ class FunctionAgain(_Call):
 
     def _run(self, arguments: list[Any]) -> tuple[Any, tuple[Any, ...]]:
         """Call its forward with a ctx of its own."""
-        ctx = _ctx_of(self._cls)
+        ctx = self._ctx()
         ctx.needs_input_grad = tuple([slot is not None and slot.requires_grad for slot in self.slots])
         if self._separate:
-            returned = self._cls.forward(*arguments)
-            self._cls.setup_context(ctx, tuple(arguments), returned)
+            returned = self.cls.forward(*arguments)
+            self.cls.setup_context(ctx, tuple(arguments), returned)
         else:
-            returned = self._cls.forward(ctx, *arguments)
+            returned = self.cls.forward(ctx, *arguments)
         return ctx, returned if isinstance(returned, tuple) else (returned,)
 
     def _gradients(self, ctx: Any, outputs: Sequence[Any], given: list[Any], arrays: Arrays) -> Sequence[Any]:
@@ -191,7 +198,7 @@ class FunctionAgain(_Call):
                 torch.zeros_like(one) if grad is None and isinstance(one, torch.Tensor) else grad
                 for one, grad in zip(outputs, given, strict=True)
             ]
-        boxed = getattr(self._cls, "boxed_grads_call", False)
+        boxed = getattr(self.cls, "boxed_grads_call", False)
         returned = self._backward(ctx, given) if boxed else self._backward(ctx, *given)
         several = returned if isinstance(returned, tuple) else (returned,)
         of_tensors = [one for one, slot in zip(several, self.slots, strict=False) if slot is not None]
@@ -258,10 +265,11 @@ def coarsest(tensors: Sequence[Any]) -> float:
 
 def _array(tensor: Any) -> Array:
     """The elements of a tensor that was made in here."""
-    tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
-    if tensor.dtype.is_floating_point and tensor.dtype not in (torch.float64, torch.float32, torch.float16):
-        tensor = tensor.float()
-    found: Array = tensor.numpy()
+    with _WithoutFunctionModes():
+        tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
+        if tensor.dtype.is_floating_point and tensor.dtype not in (torch.float64, torch.float32, torch.float16):
+            tensor = tensor.float()
+        found: Array = tensor.numpy()
     return found
 
 
@@ -284,9 +292,9 @@ def is_once_differentiable(backward: Any) -> bool:
 
 
 def _ctx_of(cls: Any) -> Any:
-    """A ctx of the Function that belongs to no node."""
+    """The class of a ctx of the Function that belongs to no node."""
     kind = cls._backward_cls
-    return type(kind)(kind.__name__, (kind,), {**_OF_CTX, "_forward_cls": cls})()
+    return type(kind)(kind.__name__, (kind,), dict(_OF_CTX))
 
 
 def _set_materialize_grads(ctx: Any, value: bool) -> None:

@@ -107,9 +107,8 @@ class Guard(_Mode):  # type: ignore[misc]
 
     def own(self, tensor: torch.Tensor) -> torch.Tensor:
         """Take a new tensor for one of ours."""
-        storage = tensor.untyped_storage()
-        self._own.add(storage._cdata)
-        self._held.append(storage)
+        self._own.add(_storage(tensor))
+        self._held.append(tensor)
         return tensor
 
     def forget(self) -> None:
@@ -123,14 +122,22 @@ class Guard(_Mode):  # type: ignore[misc]
         """Run the call, unless it writes into a tensor of the program's."""
         kwargs = kwargs or {}
         for one in _written(function, args, kwargs):
-            if isinstance(one, torch.Tensor) and one.untyped_storage()._cdata not in self._own:
+            if isinstance(one, torch.Tensor) and _storage(one) not in self._own:
                 raise RefusedError("it writes into a tensor that is not its own")
-        foreign = {one.untyped_storage()._cdata for one in tensors_in(args, kwargs)} - self._own
+        foreign = {_storage(one) for one in tensors_in(args, kwargs)} - self._own
         result = function(*args, **kwargs)
         for one in tensors_in((result,), {}):
-            if one.untyped_storage()._cdata not in foreign:
+            if _storage(one) not in foreign:
                 self.own(one)
         return result
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    """The address of a tensor's storage; its own where it has none, as if it were sparse."""
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError):
+        return id(tensor)
 
 
 def _written(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:

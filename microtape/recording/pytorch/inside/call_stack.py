@@ -74,7 +74,7 @@ class CallStack:
         """Run a function of the program's as a call, by `run`."""
         running = self.begin(kind, key, function, args)
         if running is None:
-            return run()
+            return self._run_unseen(kind, key, function, run)
         try:
             returned = run()
         except BaseException as error:
@@ -82,6 +82,18 @@ class CallStack:
             raise
         self.end(running, returned, None)
         return returned
+
+    def _run_unseen(self, kind: str, key: GraphNode | None, function: Any, run: Callable[[], Any]) -> Any:
+        """Run a function for whose call there is no room; only where it raises is kept."""
+        try:
+            return run()
+        except BaseException as error:
+            with self.faults.noting(_MISSING):
+                if not self.is_off and is_users(function, is_library):
+                    call = self._made(kind, key, function)
+                    call.raised(self.recorder.error_record(error), _last_frame(error))
+                    self._keep(call)
+            raise
 
     def begin(
         self, kind: str, key: GraphNode | None, function: Any, args: Sequence[Any], *,
@@ -91,11 +103,13 @@ class CallStack:
 
         Without `traced`, the caller follows its frame. Returns None if it is not to be noted.
         """
+        running = len(self._running)
         try:
-            if self.is_off or not is_users(function, is_library):
+            if self.is_off or not is_users(function, is_library) or not self.recorder.calls.has_room():
                 return None
             return self._begin(kind, key, function, args, frame, traced)
         except Exception as error:
+            self._unwind(running)
             self._fault(error)
             return None
 
@@ -103,16 +117,9 @@ class CallStack:
         self, kind: str, key: GraphNode | None, function: Any, args: Sequence[Any], frame: FrameType | None,
         traced: bool,
     ) -> Running:  # fmt: skip
-        recorder, caller = self.recorder, self.innermost
-        top = self._running[-1].call if self._running else None
-        current = recorder.open[-1] if recorder.open else None
-        call = TorchCall(
-            kind, function, self.notebook, len(recorder.open), node=key,
-            pass_=current.index if current is not None else None,
-            step=len(current.steps) if current is not None else None, outer=top,
-        )  # fmt: skip
-        if recorder.calls.has_room(call):
-            self._keep(call)
+        caller = self.innermost
+        call = self._made(kind, key, function)
+        self._keep(call)
         if caller is not None:
             self.note("call", call.name, [one for one in args if attributes_of(one) is None], inner=call)
         trace = Trace.put_on(Trace(self, call)) if frame is None and traced else None
@@ -124,8 +131,19 @@ class CallStack:
             call.add("enter", call.name, None, args)
         return running
 
+    def _made(self, kind: str, key: GraphNode | None, function: Any) -> TorchCall:
+        recorder = self.recorder
+        current = recorder.open[-1] if recorder.open else None
+        return TorchCall(
+            kind, function, self.notebook, len(recorder.open), node=key,
+            pass_=current.index if current is not None else None,
+            step=len(current.steps) if current is not None else None,
+            outer=self._running[-1].call if self._running else None,
+        )  # fmt: skip
+
     def _keep(self, call: TorchCall) -> None:
         """Keep a call of a pass; one outside of passes lies with the node of the Function that is called."""
+        self.recorder.calls.count(call)
         if call.pass_ is None and self.applying:
             self.applying[0].calls.append(call)
         else:
@@ -136,12 +154,7 @@ class CallStack:
         try:
             if running not in self._running:
                 return
-            while self._running.pop() is not running:
-                pass
-            if running.trace is not None:
-                running.trace.remove()
-            if running.has_mode:
-                self._mode.take_off()
+            self._unwind(self._running.index(running))
             self._end(running.call, returned, None if type(error).__name__ == _ENDS_EARLY else error)
             self._raised = error if self._running else None
         except Exception as fault:
@@ -153,18 +166,23 @@ class CallStack:
         else:
             frame = _last_frame(error) if error is not self._raised or call.left_at is None else None
             call.raised(self.recorder.error_record(error), frame)
-            if call.kind in ("forward", "setup_context", "jvp"):
-                self.recorder.calls.keep(call)  # it has no node
+            self.recorder.calls.keep(call)  # also without room, or without a node
         call.forget()
 
     def abandon(self) -> None:
         """Follow the running calls no longer: the recorder does not watch any more."""
-        while self._running:
+        self._unwind(0)
+        self._mode.take_off()
+        self.applying.clear()
+
+    def _unwind(self, count: int) -> None:
+        """Forget all running calls but the outermost, as many as `count`."""
+        while len(self._running) > count:
             ended = self._running.pop()
             if ended.trace is not None:
                 ended.trace.remove()
-        self._mode.take_off()
-        self.applying.clear()
+            if ended.has_mode:
+                self._mode.take_off()
 
     def _fault(self, error: Exception) -> None:
         if was_raised_by_a_signal(error):
@@ -175,6 +193,7 @@ class CallStack:
 
     def function(self, cls: Any, args: Sequence[Any]) -> FunctionCall | None:
         """A Function is about to be called. Returns None if nobody needs to know what happens in it."""
+        running, applying = len(self._running), len(self.applying)
         try:
             if self.is_off or not is_users(cls.forward, is_library):
                 return None
@@ -184,6 +203,8 @@ class CallStack:
                 return None
             return FunctionCall(self, cls, args)
         except Exception as error:
+            self._unwind(running)
+            del self.applying[applying:]
             self._fault(error)
             return None
 

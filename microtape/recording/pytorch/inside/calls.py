@@ -97,18 +97,20 @@ class TorchCalls:
         self.functions: list[FunctionRecord] = []
         self._records: tuple[CallRecord, ...] = ()
 
-    def has_room(self, call: TorchCall) -> bool:
-        """Whether a new call is kept; one that fails is kept in any case."""
-        if len(self._alive) >= CALLS:
-            self._left_out += 1
-            return False
+    def has_room(self) -> bool:
+        """Whether there is room for another call; one that raises is kept in any case."""
+        if len(self._alive) < CALLS:
+            return True
+        self._left_out += 1
+        return False
+
+    def count(self, call: TorchCall) -> None:
+        """Count a call for as long as it is kept."""
         self._alive.add(call)
-        return True
 
     def keep(self, call: TorchCall) -> None:
         """Keep a call in this segment."""
-        if call not in self._kept[-1:]:
-            self._kept.append(call)
+        self._kept.append(call)
 
     @property
     def note(self) -> str | None:

@@ -186,6 +186,12 @@ class Recorder(Watcher):
             self.updates.writing(tensor, self.count)
 
     @shielded
+    def stepped(self, parameters: Sequence[TensorState]) -> None:
+        """See Watcher."""
+        if not self.open:
+            self.updates.stepped(parameters, self.count)
+
+    @shielded
     def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
         """See Watcher."""
         self.call_stack.begin(kind, node, function, args)

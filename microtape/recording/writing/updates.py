@@ -71,7 +71,17 @@ class Updates:
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
-        if leaf is not None and id(leaf) not in self._open:
+        if leaf is not None:
+            self._opened(leaf, passes)
+
+    def stepped(self, parameters: Iterable[TensorState], passes: int) -> None:
+        """An optimiser has stepped: a parameter that it has left as it was has an update, too, which changed nothing."""
+        for one in parameters:
+            self._opened(one, passes)
+
+    def _opened(self, leaf: TensorState, passes: int) -> None:
+        """Note the leaf's value, if this is the first write since the last pass began."""
+        if id(leaf) not in self._open:
             frame = user_frame(sys._getframe(1))
             site = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
             self._open[id(leaf)] = _Update(leaf, passes, leaf.array.copy(), site)

@@ -63,16 +63,15 @@ class Adam(Optimizer):
         m, v = state["exp_avg"], state["exp_avg_sq"]
         state["step"] += 1
         t = state["step"].item()
-        if decay != 0 and group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * decay)
-        elif decay != 0:
+        if decay != 0 and not group["decoupled_weight_decay"]:
             g = g.add(p, alpha=decay)
         m.lerp_(g, 1 - beta1)
         v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
         if group["amsgrad"]:
             v = state["max_exp_avg_sq"].copy_(maximum(state["max_exp_avg_sq"], v))
         root = v.sqrt() / math.sqrt(1 - beta2**t)
-        p.addcdiv_(m, root.add_(group["eps"]), value=-lr / (1 - beta1**t))
+        start = p * (1 - lr * decay) if group["decoupled_weight_decay"] else p
+        p.copy_(start.addcdiv(m, root.add_(group["eps"]), value=-lr / (1 - beta1**t)))
 
 
 class AdamW(Adam):

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from microtape.basics.call_site import user_stacklevel
 from microtape.tape.grad_mode import enable_grad, no_grad
 from microtape.tape.saved import type_name
+from microtape.tape.tangents import without_tangents
 from microtape.tape.watch import watch
 from microtape.tensors.tensor import Tensor
 
@@ -151,11 +152,22 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is not None:
-                    self.update(p, -p.grad if group["maximize"] else p.grad, group)
+                    self._update(p, group)
         return loss
 
+    def _update(self, p: Any, group: dict[str, Any]) -> None:
+        """Update one parameter. The observer, if there is one, is told of one write, not of what the formula needs."""
+        g, watcher = -p.grad if group["maximize"] else p.grad, watch.watcher
+        if watcher is None:
+            self.update(p, g, group)
+            return
+        watcher.writing(p)
+        with without_tangents():
+            self.update(p, g, group)
+        watcher.without_history(f"{type(self).__name__}.step", (p,), p)
+
     def update(self, p: Any, g: Any, group: dict[str, Any]) -> None:
-        """Update the parameter `p`, in place, by its gradient `g`, of the same shape, with the options in `group`."""
+        """Write to the parameter `p` once: updated by its gradient `g`, of the same shape, with the group's options."""
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Optimisers and learning-rate schedules under torch's names.
 
-  optimizer      what all optimisers share: groups of parameters, the state of each parameter, the loop of a step
-  sgd            gradient descent, with momentum;  adagrad, rmsprop, adam: with a rate for each element
-  lr_scheduler   learning rates that change over time
+optimizer      what all optimisers share: groups of parameters, the state of each parameter, the loop of a step
+sgd            gradient descent, with momentum;  adagrad, rmsprop, adam: with a rate for each element
+lr_scheduler   learning rates that change over time
 """
 
 from typing import NoReturn

@@ -10,7 +10,7 @@ import math
 import types
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from microtape.basics.call_site import user_stacklevel
@@ -125,7 +125,7 @@ class LambdaLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]] | tuple[Callable[[int], float], ...],
         last_epoch: int = -1,
     ) -> None:
         count = len(optimizer.param_groups)
@@ -210,9 +210,9 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """lr ← η + (lr - η) (1 + cos(π t / T)) / (1 + cos(π (t - 1) / T)), so that lr = η + (lr₀ - η) (1 + cos(π t / T)) / 2.
+        """lr ← η + (lr - η) (1 + cos(π t / T)) / (1 + cos(π (t - 1) / T)), so lr - η is as 1 + cos(π t / T).
 
-        After a lowest point, where that would be 0 / 0, lr ← lr + (lr₀ - η) (1 - cos(π / T)) / 2.
+        After a lowest point, where that would be 0 / 0, lr ← lr + (first lr - η) (1 - cos(π / T)) / 2.
         """
         lowest, t, period = self.eta_min, self.last_epoch, 2 * self.T_max
         rates = self._scaled(1)

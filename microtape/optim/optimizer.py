@@ -88,11 +88,11 @@ class Optimizer:
             self.add_param_group(group)
 
     def __repr__(self) -> str:
-        lines = [f"{type(self).__name__} ("]
+        groups = []
         for i, group in enumerate(self.param_groups):
-            options = [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-            lines += [f"Parameter Group {i}", *options]
-        return "\n".join([*lines, ")"])
+            options = "".join(f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params")
+            groups.append(f"\nParameter Group {i}\n{options}")
+        return f"{type(self).__name__} ({''.join(groups)})"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Update further parameters: `params` in `param_group`, with the options there. Raises as the class does."""
@@ -102,16 +102,12 @@ class Optimizer:
         params = param_group["params"]
         for one in params:
             if not isinstance(one, Tensor):
-                raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {_type_name(one)}"
-                )
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_type_name(one)}")
             if not (one.is_leaf or one.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
             warnings.warn(
@@ -177,7 +173,8 @@ class Optimizer:
         for group in self.param_groups:
             for p in group["params"]:
                 numbers.setdefault(id(p), len(numbers))
-            groups.append({**group, "params": [numbers[id(p)] for p in group["params"]]})
+            options = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
         return {"state": {numbers.get(id(p), p): state for p, state in self.state.items()}, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -10,9 +10,10 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent with momentum μ, dampening τ and weight decay λ: d = g + λ p,  b ← μ b + (1 - τ) d,  p ← p - lr b.
+    """Gradient descent: p ← p - lr d, where d = g + λ p, for a weight decay λ.
 
-    The first b is d. With `nesterov`, p ← p - lr (d + μ b). With `maximize`, the gradient's sign is changed first.
+    With momentum μ and dampening τ: b ← μ b + (1 - τ) d,  p ← p - lr b. The first b is d. With `nesterov`,
+    p ← p - lr (d + μ b). With `maximize`, the sign of g is changed first.
     Sources: Robbins and Monro (1951); momentum: Polyak (1964); Nesterov's, in this form: Sutskever et al. (2013).
     NB: as in torch, lr scales the momentum when it is used; in the paper, it scales the gradients that are added to it.
 

@@ -75,7 +75,7 @@ class Updates:
             self._opened(leaf, passes)
 
     def stepped(self, parameters: Iterable[TensorState], passes: int) -> None:
-        """An optimiser has stepped: a parameter that it has left as it was has an update, too, which changed nothing."""
+        """An optimiser has stepped. A parameter that it has left as it was has an update, too, with a change of 0."""
         for one in parameters:
             self._opened(one, passes)
 

@@ -18,6 +18,7 @@ class Adam(Optimizer):
     In step t: m ← β₁ m + (1 - β₁) g,  v ← β₂ v + (1 - β₂) g²,  p ← p - lr m̂ / (√v̂ + ε),  where m̂ = m / (1 - β₁ᵗ) and
     v̂ = v / (1 - β₂ᵗ) undo that m and v began with 0. `weight_decay` λ adds λ p to g; if `decoupled_weight_decay`, p is
     scaled by 1 - lr λ instead. With `amsgrad`, v in the last formula is the largest so far.
+    NB: one write to p, where torch's decoupled decay makes another, so that versions differ by one.
     Sources: Kingma and Ba (2015); amsgrad: Reddi et al. (2018); decoupled decay: Loshchilov and Hutter (2019).
 
     Raises ValueError for options below 0, and for betas that are 1 or more.

@@ -142,7 +142,9 @@ class LambdaLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """All attributes except the optimiser; of callable objects their attributes, of functions nothing."""
         functions = [None if isinstance(one, types.FunctionType) else vars(one).copy() for one in self.lr_lambdas]
-        return {**super().state_dict(), "lr_lambdas": functions}
+        state = super().state_dict()
+        del state["lr_lambdas"]
+        return {**state, "lr_lambdas": functions}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Continue as the schedule did whose `state_dict` this is, with this schedule's functions."""

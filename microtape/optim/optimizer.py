@@ -153,7 +153,7 @@ class Optimizer:
 
     def _update(self, p: Any, group: dict[str, Any]) -> None:
         """Update one parameter. The observer, if there is one, is told of one write, not of what the formula needs."""
-        g, watcher = -p.grad if group["maximize"] else p.grad, watch.watcher
+        g, watcher = -p.grad if group.get("maximize") else p.grad, watch.watcher
         if watcher is None:
             self.update(p, g, group)
             return

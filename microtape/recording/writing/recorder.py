@@ -188,8 +188,7 @@ class Recorder(Watcher):
     @shielded
     def stepped(self, parameters: Sequence[TensorState]) -> None:
         """See Watcher."""
-        if not self.open:
-            self.updates.stepped(parameters, self.count)
+        self.updates.stepped(parameters, self.count)
 
     @shielded
     def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:

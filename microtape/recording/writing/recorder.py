@@ -362,6 +362,7 @@ _BESIDES = {  # the event -> what is missing without it
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
     "writing": "a write to a leaf",
+    "stepped": "the step of an optimiser",
     "call_started": "what happens in a function that backward or apply calls",
     "call_ended": "what happens in a function that backward or apply calls",
     "saved_read": "a read of saved tensors",

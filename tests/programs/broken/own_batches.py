@@ -1,10 +1,9 @@
 import microtape as mt
-from microtape.utils.data import DataLoader, TensorDataset
 
 mt.manual_seed(3)
 x = mt.randn(32, 4)
 y = (x[:, :1] > 0).float()
-loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+loader = mt.utils.data.DataLoader(mt.utils.data.TensorDataset(x, y), batch_size=8, shuffle=True)
 W = mt.zeros(4, 1, requires_grad=True)
 b = mt.zeros(1, requires_grad=True)
 optimizer = mt.optim.SGD([W, b], lr=0.1)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "rooms.svg"
 PACKAGES = {"tui": "#eaf2fb", "lessons": "#edf6e8", "viz": "#fdf3e3", "microtape": "#f3f0fa"}
 PUBLIC = "public names"  # a package's own `__init__`, and torch's namespaces
-NAMESPACES = {"autograd", "nn", "utils", "_C", "cuda", "dialects", "linalg"}
+NAMESPACES = {"autograd", "nn", "optim", "utils", "_C", "cuda", "dialects", "linalg"}
 LONE_FILES = {
     "errors": "basics",
     "random": "ops",

@@ -73,6 +73,7 @@ if typing.TYPE_CHECKING:
     from microtape import cuda as cuda
     from microtape import linalg as linalg
     from microtape import nn as nn
+    from microtape import optim as optim
     from microtape import utils as utils
     from microtape.recording.engines import record as record
     from microtape.recording.file.tape_file import load as load
@@ -84,7 +85,7 @@ if typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
+_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "optim", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
@@ -112,8 +113,7 @@ def __getattr__(name: str) -> typing.Any:
         return importlib.import_module(f"microtape.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"microtape.{_LATER[name]}"), name)
-    hint = ": there are no optimisers here; a step is `with no_grad(): p -= lr * p.grad`" if name == "optim" else ""
-    raise AttributeError(f"module 'microtape' has no attribute '{name}'{hint}")
+    raise AttributeError(f"module 'microtape' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -22,7 +22,8 @@ findings/  what is wrong in a recorded program
   no_gradient         leaves that are cut off or not used;  replaced: by an update
   derivatives         those that finite differences contradict
   returned            gradients that a backward left out, or of another shape;  returns: everything that was returned
-  updating            gradients that are never reset, and large updates;  growth: graphs that grow
+  updating            gradients that are never reset, and large updates;  idle: steps that change nothing
+  growth              graphs that grow
   aliasing            writes that change another variable;  broadcasting: that nobody meant
 
 comparing/ what differs between two recordings

@@ -7,7 +7,7 @@ AD are all Watchers. Without a Watcher, each place that would tell one costs an 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from microtape.tape.grad_mode import mode
@@ -64,6 +64,9 @@ class Watcher:
 
     def writing(self, tensor: TensorState) -> None:
         """The memory of `tensor` is about to be overwritten."""
+
+    def stepped(self, parameters: Sequence[TensorState]) -> None:
+        """The step of an optimiser has ended; these are its parameters, whether or not it changed them."""
 
     def task_started(self, task: GraphTask) -> None:
         """A call of backward has delivered the first gradients and is about to evaluate the first node."""

@@ -1,5 +1,17 @@
-"""torch's `utils` namespace: checkpointing, and hooks that are not pickled."""
+"""torch's `utils` namespace: checkpointing, hooks that are not pickled, and, once it is asked for, `data`."""
+
+import importlib
+import typing
 
 from microtape.utils import checkpoint, hooks
 
-__all__ = ["checkpoint", "hooks"]
+if typing.TYPE_CHECKING:
+    from microtape.utils import data as data
+
+__all__ = ["checkpoint", "data", "hooks"]
+
+
+def __getattr__(name: str) -> typing.Any:
+    if name == "data":
+        return importlib.import_module("microtape.utils.data")
+    raise AttributeError(f"module 'microtape.utils' has no attribute '{name}'")

@@ -38,7 +38,7 @@ def test_importing_the_engine_imports_no_viewer():
 
 
 def test_namespaces_and_recording_are_imported_when_they_are_asked_for():
-    later = ("autograd", "linalg", "nn", "recording", "utils")
+    later = ("autograd", "linalg", "nn", "optim", "recording", "utils")
     program = "\n".join(
         (
             "import sys, microtape",

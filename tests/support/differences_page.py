@@ -20,7 +20,10 @@ BY_DESIGN = [
     "Engine errors are subclasses of the exceptions that PyTorch raises and have its text (with `microtape` for "
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
-    "There are no Modules and optimisers, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
+    "There are no Modules, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
+    "Optimisers ignore `foreach` and `fused`, and have no `differentiable` or `capturable` steps. AdamW writes to a "
+    "parameter once in a step, PyTorch's twice, so that versions differ. A DataLoader loads all data in one process, "
+    "whatever `num_workers` is.",
     "A backward pass runs in the thread that calls it, or continues on a new one if it is deep inside of others. "
     "Sequence numbers count through the whole process; PyTorch counts separately in each thread.",
     "A recorded backward pass (`create_graph=True`) leaves other nodes in the graph than PyTorch's, as it records the "

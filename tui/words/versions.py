@@ -164,7 +164,7 @@ def _subject(cursor: StepCursor, write: Write, *, named: bool, placed: bool) -> 
         name = line(Span(cursor.tensor_label(write.tensor), "name"), ": ") if named else ()
         return line(*name, f"version {write.before} → {write.after}")
     kind, at = cursor.recording.borders[write.border or 0].kind, _at(write.place) if placed else ""
-    op = Span(write.op if write.op.endswith("_") else f"{write.op}_", "op")
+    op = Span(write.op if write.op.endswith(("_", ".step")) else f"{write.op}_", "op")
     name = line(Span(_written(cursor, write), "name"), ": ")
     if write.before == write.after:
         return line(*name, op, " ends its history, no value written", at)

@@ -26,6 +26,7 @@ FindingKind: TypeAlias = Literal[
     "unneeded gradient",  # a Function's backward computed a gradient for an argument that needs none
     "fitted gradient",  # a Function's backward returned another shape or dtype, which the engine has converted
     "accumulated",  # .grad adds up over passes and is never reset
+    "no update",  # an optimiser's step changed nothing, though gradients had come
     "large update",
     "broadcast",  # that nobody meant
     "written through a view",

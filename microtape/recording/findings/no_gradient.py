@@ -69,7 +69,8 @@ def _reached(program: Program) -> set[int]:
         found.update(pass_.grads)
         for step in pass_.steps:
             leaf = program.node(step.node).variable
-            if leaf is not None and step.grad_after is not None:
+            came = [*step.grad_outputs, step.grad_after]  # a hook may have reset .grad at once
+            if leaf is not None and any(one is not None for one in came):
                 found.add(leaf)
     return found
 

@@ -10,7 +10,8 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, UpdateRecord, Value
+from microtape.recording.model.model import BackwardStep, Pass, UpdateRecord, Value
+from microtape.recording.model.source import expression
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
@@ -80,6 +81,8 @@ def _never_reset(
     ]
     others = (("updated", update.place),) if update.place is not None else ()
     remedy = f"Set {names[0]}.grad = None after each update, or before each backward."
+    if (call := expression(program.recording, update.place).partition(".step("))[1]:
+        remedy = f"Call {call[0]}.zero_grad() before each backward, or after each step."
     return Finding(
         "accumulated", "error", text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0], others
     )  # fmt: skip
@@ -93,10 +96,21 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         f"{names[0]}.grad is the sum of several passes: {at(pass_.place)} adds to it",
         f".grad is the sum of several passes: {at(pass_.place)} adds to it",
     )
-    lines = (f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}.",)
+    lines = [f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}."]
     remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
+    if others := [one for one in program.recording.updates if one.change != 0 and one.place is not None]:
+        told = join([program.tensor_name(one.tensor) for one in others], 3)
+        text = headline(
+            f"{join(names, 3)} {_get(names)} gradients, but {at(others[0].place)} updates only {told}",
+            f"{names[0]} gets gradients, but {at(others[0].place)} does not update it",
+            f".grad is the sum of several passes: {at(pass_.place)} adds to it",
+        )
+        lines.append(f"The update at {at(others[0].place)} changes {told}, and never {join(names, 3)}.")
+        remedy = (
+            f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
+        )
     return Finding(
-        "accumulated", "notice", text, lines, remedy, pass_.place, position, step.index, step.node, leaves[0]
+        "accumulated", "notice", text, tuple(lines), remedy, pass_.place, position, step.index, step.node, leaves[0]
     )  # fmt: skip
 
 
@@ -111,6 +125,10 @@ def _sum(program: Program, step: BackwardStep) -> str:
     return f"root mean square {old} before, {new} new, {total} afterwards"
 
 
+def _get(names: list[str]) -> str:
+    return "gets" if len(names) == 1 else "get"
+
+
 def _is(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
@@ -122,14 +140,29 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def large_updates(program: Program) -> Iterator[Finding]:
-    """One finding for the first update that changed a leaf by more than its own norm."""
+    """One finding for the first update that changed a leaf by more than its own norm, and did the loss no good."""
     for one in program.recording.updates:
         record = program.recording.tensors[one.tensor]
         if one.norm is None or one.change is None or one.norm <= _NEXT_TO_ZERO * math.sqrt(math.prod(record.shape)):
             continue
-        if one.change > one.norm:
+        if one.change > one.norm and not _loss_falls(program, one):
             yield _large(program, one)
             return
+
+
+def _loss_falls(program: Program, update: UpdateRecord) -> bool:
+    """Whether the last pass from the line of the one before the update began with a smaller number than that one."""
+    passes = program.recording.passes
+    before = next((one for one in reversed(passes) if one.index < update.passes), None)
+    last = next((one for one in reversed(passes) if before is not None and one.place == before.place), None)
+    losses = [_loss(program, one) for one in (before, last) if one is not None]
+    return len(losses) == 2 and losses[1] < losses[0]
+
+
+def _loss(program: Program, pass_: Pass) -> float:
+    """The number from which a pass began; NaN if it began from something else."""
+    value = program.recording.value(pass_.root_tensors[0]) if pass_.root_tensors else None
+    return float(value.real.item()) if isinstance(value, np.ndarray) and value.size == 1 else math.nan
 
 
 def _first_norm(program: Program, update: UpdateRecord) -> float:

@@ -186,6 +186,11 @@ class Recorder(Watcher):
             self.updates.writing(tensor, self.count)
 
     @shielded
+    def stepped(self, parameters: Sequence[TensorState]) -> None:
+        """See Watcher."""
+        self.updates.stepped(parameters, self.count)
+
+    @shielded
     def call_started(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
         """See Watcher."""
         self.call_stack.begin(kind, node, function, args)
@@ -358,6 +363,7 @@ _BESIDES = {  # the event -> what is missing without it
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
     "writing": "a write to a leaf",
+    "stepped": "the step of an optimiser",
     "call_started": "what happens in a function that backward or apply calls",
     "call_ended": "what happens in a function that backward or apply calls",
     "saved_read": "a read of saved tensors",

@@ -71,10 +71,23 @@ class Updates:
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
-        if leaf is not None and id(leaf) not in self._open:
+        if leaf is not None:
+            self._opened(leaf, passes, leaf.array)
+
+    def stepped(self, parameters: Iterable[TensorState], passes: int) -> None:
+        """An optimiser has stepped. A parameter that it has left as it was has an update, too, with a change of 0.
+
+        Writes during a pass are not noted, so there, in a hook, the old value is the one before the pass.
+        """
+        for one in parameters:
+            self._opened(one, passes, self._seen.get(id(one), one.array))
+
+    def _opened(self, leaf: TensorState, passes: int, old: npt.NDArray[Any]) -> None:
+        """Note the leaf's old value, if this is the first write since the last pass began."""
+        if id(leaf) not in self._open:
             frame = user_frame(sys._getframe(1))
             site = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
-            self._open[id(leaf)] = _Update(leaf, passes, leaf.array.copy(), site)
+            self._open[id(leaf)] = _Update(leaf, passes, old.copy(), site)
 
     def _close(self, passes: int) -> None:
         for key, leaf in self._leaves.items():  # those that were given other memory, as by `w.data = ...`

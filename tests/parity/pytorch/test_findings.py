@@ -79,7 +79,9 @@ def test_nothing_is_found_in_a_healthy_program(program: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", broken_torch_programs()[::4], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "program", [one for one in broken_torch_programs() if one.stem != "swish"][::4], ids=lambda path: path.stem
+)
 def test_the_command_says_so_too(program: Path) -> None:
     wanted = expected(program)
     command = [sys.executable, "-m", "microtape", "diagnose", str(program)]

@@ -45,6 +45,7 @@ def network():
     number = h.sum().item()
     loss = ((h - target) * scale).sum() + mt.tensor(number)
     loss.backward()
+    mt.optim.SGD([w, v], lr=0.1).step()
     return [w.grad, v.grad]
 
 

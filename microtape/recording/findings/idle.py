@@ -1,0 +1,78 @@
+"""Steps of an optimiser that change nothing, though gradients have come for its parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
+from microtape.recording.model.source import expression
+
+_COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
+_TINY = 1e-4  # of a leaf; updates by smaller gradients may be lost in rounding, which other findings explain
+
+
+def idle_steps(program: Program) -> Iterator[Finding]:
+    """One finding for a `.step()` that changed no leaf in two calls or more, each after the leaf got a gradient."""
+    changed = {one.tensor for one in program.recording.updates if one.change != 0}
+    idle: dict[Place | None, list[tuple[UpdateRecord, int, BackwardStep]]] = {}
+    busy: set[Place | None] = set()
+    for one in program.recording.updates:
+        if one.change != 0 or one.tensor in changed:
+            busy.add(one.place)
+        elif ".step(" in expression(program.recording, one.place):
+            idle.setdefault(one.place, []).extend((one, *found) for found in _gradient_before(program, one))
+    for place, steps in idle.items():
+        if place is not None and place not in busy and len({one.passes for one, _, _ in steps}) > 1:
+            yield _idle(program, place, steps)
+            return
+
+
+def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[int, BackwardStep]]:
+    """The last pass before an update, and its step for the leaf, unless next to nothing came or the leaf is large."""
+    leaf = program.recording.tensors[update.tensor]
+    if math.prod(leaf.shape) > _COMPARED or leaf.node is None:
+        return
+    least = _TINY * (update.norm or 0.0) / math.sqrt(max(math.prod(leaf.shape), 1))
+    for position, pass_ in enumerate(program.recording.passes):
+        step = program.steps[position].get(leaf.node) if pass_.index == update.passes - 1 else None
+        if step is not None and program.sizes.largest(step.grad_after) > least:
+            yield position, step
+
+
+def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, BackwardStep]]) -> Finding:
+    first, position, step = steps[0]
+    pass_, what = program.recording.passes[position], expression(program.recording, place)
+    names = [program.tensor_name(one.tensor) for one, _, _ in steps if one.passes == first.passes]
+    text = headline(
+        f"{what} at {at(place)} changes nothing, though {join(names, 3)} {_have(names)} a gradient",
+        f"{what} at {at(place)} changes nothing, though gradients have come",
+        f"The step at {at(place)} changes nothing, though gradients have come",
+    )
+    size = program.sizes(step.grad_after)
+    number = f", of root mean square {format_number(size.rms, 3)}" if size is not None else ""
+    lines = (
+        f"{program.pass_name(position).capitalize()} gave {names[0]} a gradient{number}, but {what} left it as it was.",
+        f"The same happened in {len({one.passes for one, _, _ in steps})} steps.",
+    )
+    remedy = "Reset gradients after the step or before backward, not between the two. Else, lr is 0, or too small."
+    if _comes_first(place, pass_):
+        backward = expression(program.recording, pass_.place) or "backward"
+        remedy = f"Call {what} after {backward}, and reset gradients before or after both."
+    return Finding(
+        "no update", "error", text, lines, remedy, place, position, step.index, step.node, first.tensor,
+        (("backward", pass_.place),) if pass_.place is not None else (),
+    )  # fmt: skip
+
+
+def _comes_first(place: Place, pass_: Pass) -> bool:
+    """Whether the update stands before the call of backward in the same function."""
+    other = pass_.place or place
+    return (place.file, place.function) == (other.file, other.function) and place.line < other.line
+
+
+def _have(names: list[str]) -> str:
+    return "has" if len(set(names)) == 1 else "have"

@@ -1,0 +1,52 @@
+"""Datasets, and the batches that a DataLoader makes of them, under torch's names. All runs in one process.
+
+dataset      rows by number, or one after the other; subsets and splits
+sampler      the order in which rows are taken, from the same random numbers as torch's
+collate      many rows as one batch
+dataloader   puts these together
+"""
+
+from typing import NoReturn
+
+from microtape.utils.data.collate import default_collate, default_convert
+from microtape.utils.data.dataloader import DataLoader, get_worker_info
+from microtape.utils.data.dataset import (
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from microtape.utils.data.sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+
+__all__ = [
+    "BatchSampler",
+    "ConcatDataset",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "WeightedRandomSampler",
+    "default_collate",
+    "default_convert",
+    "get_worker_info",
+    "random_split",
+]
+
+
+def __getattr__(name: str) -> NoReturn:
+    hint = ": that is not here; `--engine torch` records the program on PyTorch" * name[:1].isupper()
+    raise AttributeError(f"module 'microtape.utils.data' has no attribute '{name}'{hint}")

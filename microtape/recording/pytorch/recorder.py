@@ -30,7 +30,7 @@ from microtape.recording.pytorch.call_sites import is_library, site_of, user_fra
 from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.mode_stack import StackedMode
-from microtape.recording.pytorch.modules import ModuleScopes
+from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.open_pass import OpenPass
@@ -121,7 +121,7 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(ModuleScopes(self._is_asleep))
+            stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)
             stack.enter_context(FunctionCalls(self.operations))
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)

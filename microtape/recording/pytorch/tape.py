@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from microtape.basics.scope import Scope
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.names import names_in_frames
 from microtape.recording.pytorch.node_text import about, about_dropped
@@ -22,7 +23,6 @@ from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_b
 from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry, TensorEntry, walk
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.sources import Sources
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from microtape.basics.scope import Scope, open_scopes
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.constant_arguments import constant_text, shortened
@@ -16,7 +17,6 @@ from microtape.recording.writing.copies import copied, frozen
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.node_text import dtype_name, inner
 from microtape.recording.writing.old_values import old_value
-from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.writing.tape_order import in_tape_order

@@ -92,12 +92,12 @@ class TensorState:
     edge: Edge | None
     meta: AutogradMeta | None
     version: Version | None
-    result_class: ClassVar[type[TensorState]]
+    _result_class: ClassVar[type[TensorState]]
     """The class of an operation's result: that of its operand, except that the result on a parameter is a Tensor."""
 
     def __init_subclass__(cls, *, result_class: type[TensorState] | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.result_class = result_class or cls
+        cls._result_class = result_class or cls
 
     def accumulate(self, gradient: Any, is_tensor: bool) -> None:
         """Add `gradient`, an array or (if `is_tensor`) a Tensor, to `.grad`."""
@@ -114,7 +114,7 @@ NUMBER = AutogradMeta()
 
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
     """A tensor around `array`, which is not copied, of the class of a result on a tensor of the class `like`."""
-    tensor: Any = _new(like.result_class)
+    tensor: Any = _new(like._result_class)
     tensor.array = array
     tensor.edge = edge
     tensor.meta = None

@@ -7,8 +7,8 @@ Note [torch's random numbers]
   block is computed by polynomials (`basics/single_precision.py`), a float64 block by the functions of C. A number is
   scaled and shifted by a fused multiply-add, without which the last bit differs. A Bernoulli sample with a single
   probability for all elements, as in dropout, uses a float64.
-  NB: on Intel's processors torch draws these samples with a library of Intel's, which gives other numbers. On processors
-  without AVX2, such as ARM's, the last bits of normal numbers differ.
+  NB: on Intel's processors torch draws these samples with a library of Intel's, which gives other numbers. On
+  processors without AVX2, such as ARM's, the last bits of normal numbers differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fused multiply-add of processors, `x · factor + term` rounded once: torch's random numbers are computed with it."""
+"""The fused multiply-add of processors, `x · factor + term` rounded once: torch scales random numbers with it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 _SPLITTER = 2.0**27 + 1  # cuts a float64 into two halves of 26 bits
 
 
-def multiply_add(x: Any, factor: float, term: float) -> Any:
+def multiply_add(x: np.ndarray[Any, Any], factor: float, term: float) -> np.ndarray[Any, Any]:
     """`x · factor + term` for an array, in x's dtype: rounded once if that is real.
 
     For float64, the rounding errors of the product (Dekker, 1971) and of the sum (Knuth, 1969) are computed exactly and
     added at the end. Narrower numbers are computed in float64, which holds their product exactly.
     """
     if x.dtype.kind == "c":
-        return x * factor + term
+        scaled: np.ndarray[Any, Any] = x * factor + term
+        return scaled
     if x.dtype != np.float64:
         narrow = x.dtype.type
         return (x.astype(np.float64) * np.float64(narrow(factor)) + np.float64(narrow(term))).astype(x.dtype)
@@ -24,7 +25,8 @@ def multiply_add(x: Any, factor: float, term: float) -> Any:
     total = product + term
     back = total - product
     error_of_sum = (product - (total - back)) + (term - back)
-    return total + (_product_error(x, factor, product) + error_of_sum)
+    fused: np.ndarray[Any, Any] = total + (_product_error(x, factor, product) + error_of_sum)
+    return fused
 
 
 def _product_error(x: Any, factor: float, product: Any) -> Any:

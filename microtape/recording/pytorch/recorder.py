@@ -31,7 +31,7 @@ from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
-from microtape.recording.pytorch.names import names_in_frames
+from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.open_pass import OpenPass
 from microtape.recording.pytorch.operations import Operations
@@ -45,6 +45,7 @@ from microtape.recording.pytorch.values import Budget, Values
 from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
+from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
@@ -343,7 +344,7 @@ def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
                 nodes.append(edge_of(one)[0])
         graph = tape.walk(nodes)
         tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
-        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame))])
+        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame, KINDS))])
         tape.adopt(graph)
         for one in tensors:
             tape.ref_of(one)

@@ -15,7 +15,7 @@ import torch
 
 from microtape.basics.scope import Scope
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
-from microtape.recording.pytorch.names import names_in_frames
+from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.node_text import about, about_dropped
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
@@ -23,6 +23,7 @@ from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_b
 from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry, TensorEntry, walk
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.sources import Sources
 
 
@@ -312,7 +313,7 @@ class Tape:
 
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold tensors, and the paths of parameters in modules."""
-        for name, tensor in names_in_frames(frame):
+        for name, tensor in names_in_frames(frame, KINDS):
             if not tells_history(tensor):
                 continue
             seen = self._tensors.find(tensor)

@@ -226,10 +226,10 @@ def copies_and_pickles(mt, see):
 
 
 def parameters_are_leaves(mt, see):
-    Parameter = mt.nn.Parameter
+    nn = mt.nn
     data = mt.tensor([1.0, 2.0])
-    p = Parameter(data)
-    see(p, repr(p), isinstance(p, mt.Tensor), isinstance(data, Parameter), type(p).__name__)
+    p = nn.Parameter(data)
+    see(p, repr(p), isinstance(p, mt.Tensor), isinstance(data, nn.Parameter), type(p).__name__)
     with mt.no_grad():
         p.add_(1)
     see.value(data)
@@ -238,11 +238,11 @@ def parameters_are_leaves(mt, see):
     (p * p).sum().backward()
     see(type(p.grad).__name__)
     see.value(p.grad)
-    see(Parameter(data, requires_grad=False), Parameter().shape == (0,), Parameter(mt.ones(2, 2).double()))
-    see(Parameter(p * 2), Parameter(p) is p, p.requires_grad_(False) is p)
+    see(nn.Parameter(data, requires_grad=False), nn.Parameter().shape == (0,), nn.Parameter(mt.ones(2, 2).double()))
+    see(nn.Parameter(p * 2), nn.Parameter(p) is p, p.requires_grad_(False) is p)
     with see.raising():
-        Parameter(mt.ones(2).long())
-    see(Parameter(mt.ones(2).long(), requires_grad=False))
+        nn.Parameter(mt.ones(2).long())
+    see(nn.Parameter(mt.ones(2).long(), requires_grad=False))
     p += 1
     see(type(p).__name__)
 
@@ -284,7 +284,7 @@ def lists_and_dictionaries(mt, see):
     layers.insert(0, nn.Tanh())
     layers[1] = nn.ELU()
     del layers[2]
-    see(repr(layers), repr(layers + [nn.ReLU()]), repr(layers.pop(0)), list(layers.state_dict()))
+    see(repr(layers), repr(layers + nn.ModuleList([nn.ReLU()])), repr(layers.pop(0)), list(layers.state_dict()))
     with see.raising():
         layers.extend(3)
     with see.raising():
@@ -295,7 +295,7 @@ def lists_and_dictionaries(mt, see):
     see(repr(named), list(named), list(named.keys()), len(named), "a" in named, "z" in named, list(named.state_dict()))
     see([(key, repr(value)) for key, value in named.items()], repr(named.pop("b")), repr(named["a"]))
     del named["a"]
-    see(list(named.values())[0] is named["c"])
+    see(next(iter(named.values())) is named["c"])
     with see.raising():
         print(named["z"])
     with see.raising():

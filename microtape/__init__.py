@@ -75,10 +75,10 @@ if typing.TYPE_CHECKING:
     from microtape import nn as nn
     from microtape import optim as optim
     from microtape import utils as utils
+    from microtape.basics.scope import scope as scope
     from microtape.recording.engines import record as record
     from microtape.recording.file.tape_file import load as load
     from microtape.recording.file.tape_file import save as save
-    from microtape.recording.writing.scope import scope as scope
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
     from microtape.transforms.anomaly import is_anomaly_enabled as is_anomaly_enabled
     from microtape.transforms.anomaly import set_anomaly_enabled as set_anomaly_enabled
@@ -92,7 +92,7 @@ _LATER = {
     "load": "recording.file.tape_file",
     "record": "recording.engines",
     "save": "recording.file.tape_file",
-    "scope": "recording.writing.scope",
+    "scope": "basics.scope",
     "set_anomaly_enabled": "transforms.anomaly",
 }
 

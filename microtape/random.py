@@ -3,9 +3,12 @@
 Note [torch's random numbers]
   torch draws 32-bit words from the Mersenne Twister, which numpy has too. A float32 uses the low 24 bits of one
   word, a float64 the low 53 bits of two words, of which the first is the high half. Normal numbers are computed from
-  pairs of uniform ones (Box and Muller, 1958): fewer than 16 pair by pair, more in blocks of 16. A Bernoulli sample
-  with a single probability for all elements, as in dropout, uses a float64.
-  NB: on Intel's processors torch draws these samples with a library of Intel's, which gives other numbers.
+  pairs of uniform ones (Box and Muller, 1958): fewer than 16 pair by pair in float64, more in blocks of 16. A float32
+  block is computed by polynomials (`basics/single_precision.py`), a float64 block by the functions of C. A number is
+  scaled and shifted by a fused multiply-add, without which the last bit differs. A Bernoulli sample with a single
+  probability for all elements, as in dropout, uses a float64.
+  NB: on Intel's processors torch draws these samples with a library of Intel's, which gives other numbers. On
+  processors without AVX2, such as ARM's, the last bits of normal numbers differ.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from microtape.basics import dtypes
+from microtape.basics.fused import multiply_add
+from microtape.basics.single_precision import log, sine_and_cosine
 from microtape.tape.tensor_state import Array
 
 __all__ = ["Generator", "initial_seed", "manual_seed", "seed"]
@@ -71,16 +76,17 @@ class Generator:
             return (self.long_words(count) & np.uint64(2**53 - 1)).astype(np.float64) / 2.0**53
         return ((self.words(count) & np.uint64(2**24 - 1)) / 2.0**24).astype(dtype)
 
-    def normal(self, count: int, dtype: Any) -> Array:
-        """Normal numbers of mean 0 and standard deviation 1, (count,), of a real floating-point dtype."""
+    def normal(self, count: int, dtype: Any, mean: float = 0.0, std: float = 1.0) -> Array:
+        """Normal numbers of that mean and standard deviation, (count,), of a real floating-point dtype."""
         if count < 16:
-            return np.array([self._normal() for _ in range(count)], np.float64).astype(dtype)
+            values = np.array([self._normal() for _ in range(count)], np.float64)
+            return multiply_add(values, std, mean).astype(dtype)
         values = self.uniform(count, dtype)
         whole = count - count % 16
         values[:whole] = _pairs_in_blocks(values[:whole])
         if count % 16:
             values[-16:] = _pairs_in_blocks(self.uniform(16, dtype))
-        return values
+        return multiply_add(values, std, mean)
 
     def _normal(self) -> float:
         if self.spare is not None:
@@ -109,10 +115,20 @@ class Generator:
 
 def _pairs_in_blocks(uniform: Array) -> Array:
     """Normal numbers from uniform ones: in each block of 16, the first 8 pair with the last 8."""
-    u, v = (half.astype(uniform.dtype) for half in np.moveaxis(uniform.reshape(-1, 2, 8), 1, 0))
-    radius, angle = np.sqrt(-2 * np.log(1 - u)), 2 * np.pi * v
-    both = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
+    u, v = np.moveaxis(uniform.reshape(-1, 2, 8), 1, 0)
+    angle = uniform.dtype.type(2 * np.pi) * v
+    if uniform.dtype == np.float32:
+        logarithm, (sine, cosine) = log(1 - u), sine_and_cosine(angle)
+    else:
+        logarithm, sine, cosine = (_by_c(f, x) for f, x in ((math.log, 1 - u), (math.sin, angle), (math.cos, angle)))
+    radius = np.sqrt(-2 * logarithm)
+    both = np.stack([radius * cosine, radius * sine], 1)
     return both.reshape(-1).astype(uniform.dtype)
+
+
+def _by_c(function: Any, array: Array) -> Array:
+    """A function of C's library of each element: numpy's own may differ in the last bit."""
+    return np.array([function(x) for x in array.reshape(-1).tolist()]).reshape(array.shape)
 
 
 DEFAULT_SEED = 67280421310721  # torch's
@@ -136,13 +152,19 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def drawn(kind: str, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Array:
-    """An array of numbers of this shape and dtype; `kind` is "uniform" or "normal"; None: the default generator."""
+def drawn(
+    kind: str, shape: tuple[int, ...], dtype: Any, generator: Generator | None, mean: float = 0.0, std: float = 1.0
+) -> Array:
+    """An array of numbers of this shape and dtype; `kind` is "uniform" or "normal"; None: the default generator.
+
+    Normal numbers have that mean and standard deviation.
+    """
     source = generator or default_generator
-    draw = source.uniform if kind == "uniform" else source.normal
     count = math.prod(shape)
     if np.dtype(dtype).kind == "c":
         part = dtypes.float64 if dtype == np.complex128 else dtypes.float32
+        draw = source.uniform if kind == "uniform" else source.normal
         pairs = draw(2 * count, part).reshape(-1, 2) * (math.sqrt(0.5) if kind == "normal" else 1)
-        return (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype).reshape(shape)
-    return draw(count, dtype).reshape(shape)
+        return ((pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype) * std + mean).astype(dtype).reshape(shape)
+    values = source.uniform(count, dtype) if kind == "uniform" else source.normal(count, dtype, mean, std)
+    return values.reshape(shape)

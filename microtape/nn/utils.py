@@ -1,13 +1,14 @@
-"""Gradient clipping under torch's names, for use between `backward()` and the step."""
+"""Gradient clipping, for use between `backward()` and the step, and all parameters as one vector."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from microtape.nn.registry import typename
 from microtape.ops.elementwise.selection import clamp_, clamp_max
 from microtape.ops.reduction.statistics import vector_norm
-from microtape.ops.shape.joining import stack
+from microtape.ops.shape.joining import cat, stack
 from microtape.tape.grad_mode import no_grad
 from microtape.tensors.factories import tensor
 from microtape.tensors.tensor import Tensor
@@ -53,3 +54,18 @@ def _gradients_of(parameters: Tensor | Iterable[Tensor]) -> Iterable[Any]:
     """The gradients of the parameters that have one."""
     every = [parameters] if isinstance(parameters, Tensor) else parameters
     return (parameter.grad for parameter in every if parameter.grad is not None)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Any:
+    """The elements of all tensors, one after the other: (n,)."""
+    return cat([parameter.reshape(-1) for parameter in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Set the memory of the tensors to slices of `vec`, (n,). Raises TypeError if that is not a tensor."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected microtape.Tensor, but got: {typename(vec)}")
+    start = 0
+    for parameter in parameters:
+        parameter.data = vec[start : start + parameter.numel()].view_as(parameter).data
+        start += parameter.numel()

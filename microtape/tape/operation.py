@@ -321,7 +321,7 @@ def _record_result(
     frame: Any,
 ) -> Any:
     """A tensor with `node` as its history: `record` for one output, unrolled for speed."""
-    output = _new_tensor(type(operands[0]))  # as `new_tensor`
+    output = _new_tensor(type(operands[0])._result_class)  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
     output.meta = output.version = None

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -92,6 +92,12 @@ class TensorState:
     edge: Edge | None
     meta: AutogradMeta | None
     version: Version | None
+    _result_class: ClassVar[type[TensorState]]
+    """The class of an operation's result: that of its operand, except that the result on a parameter is a Tensor."""
+
+    def __init_subclass__(cls, *, result_class: type[TensorState] | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._result_class = result_class or cls
 
     def accumulate(self, gradient: Any, is_tensor: bool) -> None:
         """Add `gradient`, an array or (if `is_tensor`) a Tensor, to `.grad`."""
@@ -107,13 +113,13 @@ NUMBER = AutogradMeta()
 
 
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
-    """A tensor of the class `like` around `array`, which is not copied."""
-    tensor = _new(like)
+    """A tensor around `array`, which is not copied, of the class of a result on a tensor of the class `like`."""
+    tensor: Any = _new(like._result_class)
     tensor.array = array
     tensor.edge = edge
     tensor.meta = None
     tensor.version = None
-    return tensor
+    return tensor  # type: ignore[no-any-return]
 
 
 def edge_of(tensor: TensorState, *, saved: bool = False) -> Edge:

@@ -14,7 +14,15 @@ import numpy as np
 from microtape.basics.call_site import user_stacklevel
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
-from microtape.tape.tensor_state import Array, TensorState, history_of, memory_owner, new_tensor, requires_grad
+from microtape.tape.tensor_state import (
+    Array,
+    TensorState,
+    ensure_version,
+    history_of,
+    memory_owner,
+    new_tensor,
+    requires_grad,
+)
 
 _T = TypeVar("_T", bound=TensorState)
 
@@ -42,6 +50,14 @@ def _tensor_hooks(tensor: TensorState) -> list[Any]:
 def _leaf(like: type[_T], array: Array, requires_grad: bool) -> _T:
     """A leaf of the class `like` around `array`. Pickles refer to this function by its name."""
     return mark_if_inference(new_tensor(like, array, None if requires_grad else NO_EDGE))
+
+
+def shared_leaf(cls: type[_T], tensor: TensorState, requires_grad: bool) -> _T:
+    """A leaf of the class `cls` with the memory of `tensor` and its version counter."""
+    leaf = object.__new__(cls)
+    leaf.array, leaf.meta, leaf.version = tensor.array, None, ensure_version(tensor)
+    leaf.edge = None if requires_grad else NO_EDGE
+    return leaf
 
 
 def deep_copied(array: Array, memo: dict[int, Any]) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import scalar_name
+from microtape.basics.fused import multiply_add
 from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.shared.kinds import nothing, refusing
 from microtape.random import Generator, default_generator, drawn
@@ -75,7 +76,7 @@ def uniform_(x: TensorState, low: float = 0.0, high: float = 1.0, *, generator: 
     """Write random numbers, uniformly distributed in [`low`, `high`)."""
 
     def draw(array: Array) -> Array:
-        return drawn("uniform", array.shape, array.dtype, generator) * (high - low) + low
+        return multiply_add(drawn("uniform", array.shape, array.dtype, generator), high - low, low)
 
     return call_(UniformBackward0(draw), x)
 
@@ -84,7 +85,7 @@ def normal_(x: TensorState, mean: float = 0.0, std: float = 1.0, *, generator: G
     """Write random numbers, normally distributed with that mean and standard deviation."""
 
     def draw(array: Array) -> Array:
-        return drawn("normal", array.shape, array.dtype, generator) * std + mean
+        return drawn("normal", array.shape, array.dtype, generator, mean, std)
 
     return call_(NormalBackward0(draw), x)
 

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 import torch
 
 from microtape.basics.call_site import CallSite
+from microtape.basics.scope import open_scopes
 from microtape.recording.model.model import BorderKind, Value
 from microtape.recording.pytorch.arguments import constants_of
 from microtape.recording.pytorch.function_kinds import word_of
-from microtape.recording.writing.scope import open_scopes
 
 LEAF = 2**64 - 1
 """The sequence number of every AccumulateGrad."""

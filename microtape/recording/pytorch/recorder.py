@@ -36,8 +36,8 @@ from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.mode_stack import StackedMode
-from microtape.recording.pytorch.modules import ModuleScopes
-from microtape.recording.pytorch.names import names_in_frames
+from microtape.recording.pytorch.modules import WatchedModules
+from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.open_pass import OpenPass
 from microtape.recording.pytorch.operations import Operations
@@ -50,6 +50,7 @@ from microtape.recording.pytorch.updates import Updates
 from microtape.recording.pytorch.values import Budget, Values
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
+from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
@@ -135,7 +136,7 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(ModuleScopes(self._is_asleep))
+            stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)
             stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
             stack.enter_context(Patches(self.call_stack))
@@ -384,7 +385,7 @@ def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
                 nodes.append(edge_of(one)[0])
         graph = tape.walk(nodes)
         tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
-        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame))])
+        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame, KINDS))])
         tape.adopt(graph)
         for one in tensors:
             tape.ref_of(one)

@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 
+from microtape.basics.scope import Scope
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
-from microtape.recording.pytorch.names import names_in_frames
+from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
@@ -23,7 +24,7 @@ from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry,
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.pytorch.values import shape_and_dtype
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.scope import Scope
+from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.sources import Sources
 
 
@@ -338,7 +339,7 @@ class Tape:
 
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold tensors, and the paths of parameters in modules."""
-        for name, tensor in names_in_frames(frame):
+        for name, tensor in names_in_frames(frame, KINDS):
             if not tells_history(tensor):
                 continue
             seen = self._tensors.find(tensor)

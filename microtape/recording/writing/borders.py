@@ -16,9 +16,10 @@ from microtape.recording.model.model import BorderKind, BorderRecord, Operand, P
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.sources import Sources
 from microtape.tape.grad_mode import mode
-from microtape.tape.tensor_state import NUMBER, TensorState, memory_owner, requires_grad, version_number
+from microtape.tape.tensor_state import NUMBER, TensorState, is_leaf, memory_owner, requires_grad, version_number
 
 _DETACHING = ("detach", "detach_", "data")
+_FILLING = ("fill", "normal", "uniform", "zero")
 
 
 class _Version(NamedTuple):
@@ -80,6 +81,8 @@ class Borders:
         written = made[0] if in_place else None  # the first operand is this tensor, or a copy of its old value
         values = [written if i == 0 and in_place else self._plain(one) for i, one in enumerate(operands)]
         tensors = [one for one in values if isinstance(one, TensorState)]
+        if op in _FILLING and written is not None and not overwrites and is_leaf(written):
+            return  # initial values of a parameter that nothing has used
         has_history = any(requires_grad(one) for one in tensors)
         if not has_history and not overwrites and not any(id(one) in self._behind for one in tensors):
             return

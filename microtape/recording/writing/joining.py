@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from microtape.basics.scope import Scope
 from microtape.recording.model.model import (
     BorderRecord,
     CallRecord,
@@ -24,7 +25,6 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.writing.renumbering import Renumbering
-from microtape.recording.writing.scope import Scope
 from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from microtape.basics.scope import Scope, open_scopes
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.copies import copied, frozen
 from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.module_names import names_in_frames, our_kinds
 from microtape.recording.writing.node_text import dtype_name, inner
 from microtape.recording.writing.old_values import old_value
-from microtape.recording.writing.scope import Scope, open_scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.writing.tape_order import in_tape_order
-from microtape.recording.writing.variable_names import tensors_in_frames
 from microtape.tape.node import AccumulateGrad, Edge, Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
@@ -373,7 +373,7 @@ class Tape:
 
     def find_names(self, frame: Any) -> None:
         """Note the user's variables that hold the tensors, from the innermost frame outwards."""
-        for name, tensor in tensors_in_frames(frame):
+        for name, tensor in names_in_frames(frame, our_kinds()):
             entry = self._by_object.get(id(tensor))
             if entry is None and (tensor in self.borders or (is_leaf(tensor) and requires_grad(tensor))):
                 entry = self._entry(tensor)  # a leaf that no operation has used may be meant to be used

@@ -32,7 +32,7 @@ class Held(NamedTuple):
     members: Callable[[str, Any], list[tuple[str, Any]] | None]  # None: look at its items or attributes
 
 
-def tensors_in_frames(frame: FrameType | None, held: Held | None = None) -> Iterator[tuple[str, Any]]:
+def tensors_in_frames(frame: FrameType | None, held: Held) -> Iterator[tuple[str, Any]]:
     """(name, tensor) pairs from the user's frames, the innermost first: variables, then the contents of variables.
 
     A loop variable still holds a tensor when its loop is over. The list's name for it, `Ws[2]`, is better than `W`, so
@@ -40,7 +40,6 @@ def tensors_in_frames(frame: FrameType | None, held: Held | None = None) -> Iter
 
     NB: before Python 3.13, looking at a function's variables keeps them alive until it returns.
     """
-    held = held if held is not None else OURS
     frames: list[FrameType] = []
     while frame is not None:
         frames.append(frame)
@@ -77,9 +76,6 @@ def _in_namespace(
 def is_tensor(value: Any) -> TypeGuard[TensorState]:
     """Like `isinstance`, which would ask a proxy for its `__class__`, and so run the user's code."""
     return issubclass(type(value), TensorState)
-
-
-OURS = Held(is_tensor, lambda name, value: None)
 
 
 def _inside(name: str, value: Any, held: Held) -> Iterator[tuple[str, Any]]:

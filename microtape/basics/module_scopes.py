@@ -1,0 +1,68 @@
+"""Calls of modules as scopes: what runs inside of `encoder.layers.3` is recorded under this name."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, TypeAlias
+
+from microtape.basics.scope import Scope, open_scopes
+
+_LIBRARIES = ("torch.", "microtape.")
+_Paths: TypeAlias = "weakref.WeakKeyDictionary[Any, str]"
+
+
+class ModuleScopes(threading.local):
+    """The modules whose calls are running on this thread, one within the other; each call is a scope.
+
+    The scope's name is the module's path within the module that the program called, without the path of the enclosing
+    scope: `layers.3` inside of the encoder; where that is a number only, as in a Sequential, the class follows:
+    `2 ReLU`. A module that is called from outside of all modules has the name of its class or, if that is a library's,
+    of the caller's variable.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+        self._paths: weakref.WeakKeyDictionary[Any, _Paths] = weakref.WeakKeyDictionary()
+        self._names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # of outermost modules
+
+    @contextlib.contextmanager
+    def of(self, module: Any, caller: FrameType) -> Iterator[None]:
+        """A context for the call of a module, of PyTorch or ours: it has a method `named_modules`."""
+        outer = open_scopes.innermost
+        open_scopes.innermost = Scope(self._name(module, caller), outer)
+        self._open.append(module)
+        try:
+            yield
+        finally:
+            self._open.pop()
+            open_scopes.innermost = outer
+
+    def _name(self, module: Any, caller: FrameType) -> str:
+        kind = type(module)
+        if not self._open:
+            known = self._names.get(module)
+            if known is None:
+                known = _variable(module, caller) if kind.__module__.startswith(_LIBRARIES) else ""
+                known = self._names[module] = known or kind.__name__
+            return known
+        paths = self._paths.get(self._open[0])
+        if paths is None or module not in paths:
+            paths = self._paths[self._open[0]] = _paths_within(self._open[0])
+        path, outer = paths.get(module, ""), paths.get(self._open[-1], "")
+        relative = path.removeprefix(f"{outer}.") if outer else path
+        return f"{relative} {kind.__name__}" if relative.isdigit() else relative or kind.__name__
+
+
+def _variable(module: Any, caller: FrameType) -> str:
+    """The variable that holds a module where it is called; empty if there is none."""
+    variables = {**caller.f_globals, **caller.f_locals}
+    return next((name for name, value in variables.items() if value is module and name.isidentifier()), "")
+
+
+def _paths_within(outermost: Any) -> _Paths:
+    """The paths of all modules within the one that the program called."""
+    return weakref.WeakKeyDictionary({module: path for path, module in outermost.named_modules()})

@@ -1,0 +1,78 @@
+"""The user's names for tensors of a program with modules: variables, and the paths of parameters and buffers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, NamedTuple
+
+from microtape.recording.writing.variable_names import Held, is_tensor, tensors_in_frames
+
+_MOST = 20_000  # parameters of one module
+_MOST_HIDDEN = 100  # of one list
+
+
+class Kinds(NamedTuple):
+    """What to look for: an engine's tensors and modules, and the classes whose objects give their tensors no name."""
+
+    is_tensor: Callable[[Any], bool]
+    modules: tuple[type, ...]
+    nameless: tuple[type, ...]  # an optimiser, a data set: the tensors in it are known under better names
+
+
+def our_kinds() -> Kinds:
+    """The kinds of microtape's own engine; a namespace that the program has not imported has no objects."""
+    data = _classes("microtape.utils.data", "DataLoader", "Dataset")
+    return Kinds(
+        is_tensor, _classes("microtape.nn", "Module"), _classes("microtape.optim", "Optimizer", "LRScheduler") + data
+    )
+
+
+def _classes(namespace: str, *names: str) -> tuple[type, ...]:
+    module = sys.modules.get(namespace)
+    return tuple([vars(module)[name] for name in names if name in vars(module)]) if module is not None else ()
+
+
+def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str, Any]]:
+    """(name, tensor) pairs: the paths of parameters in modules, then the user's variables, the innermost first.
+
+    A program with one model thinks of `encoder.layers.3.weight`. With several, or where the path has one part only, the
+    variable that holds the model comes first: `generator.fc.weight`, `layer.weight`.
+    """
+    found: dict[int, tuple[str, Any]] = {}
+
+    def members(name: str, value: Any) -> list[tuple[str, Any]] | None:
+        if issubclass(type(value), kinds.modules):
+            known = found.get(id(value))
+            if known is None or known[0] == "self":
+                found[id(value)] = name, value
+            return list(_in_lists(name, value, kinds))
+        return [] if issubclass(type(value), kinds.nameless) else None
+
+    variables = list(tensors_in_frames(frame, Held(kinds.is_tensor, members)))
+    modules = _outermost(list(found.values()))
+    for name, module in modules:
+        for path, tensor in [*module.named_parameters(), *module.named_buffers()][:_MOST]:
+            is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
+            yield path if is_clear else f"{name}.{path}", tensor
+    yield from variables
+
+
+def _in_lists(name: str, module: Any, kinds: Kinds) -> Iterator[tuple[str, Any]]:
+    """The modules and tensors in plain lists of a module, where nobody looks for parameters."""
+    for key, held in vars(module).items():
+        if type(held) is list and not key.startswith("_"):
+            for i, one in enumerate(held[:_MOST_HIDDEN]):
+                if kinds.is_tensor(one) or issubclass(type(one), kinds.modules):
+                    yield f"{name}.{key}[{i}]", one
+
+
+def _outermost(modules: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The modules with tensors that are not part of another one of them; a loss has no tensors."""
+    inside = {id(inner) for _, module in modules for inner in module.modules() if inner is not module}
+    return [(name, one) for name, one in modules if id(one) not in inside and _has_tensors(one)]
+
+
+def _has_tensors(module: Any) -> bool:
+    return next(module.parameters(), None) is not None or next(module.buffers(), None) is not None

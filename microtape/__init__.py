@@ -18,11 +18,13 @@ through). To understand autograd, read these files first:
 """
 
 import importlib
+import math
 import types
 import typing
 
 from microtape.basics.devices import *
 from microtape.basics.dtypes import *
+from microtape.basics.settings import *
 from microtape.ops.elementwise.activation import *
 from microtape.ops.elementwise.arithmetic import *
 from microtape.ops.elementwise.combination import *
@@ -65,7 +67,9 @@ from microtape.tape.grad_mode import *
 from microtape.tape.inference import *
 from microtape.tensors.factories import *
 from microtape.tensors.inquiry import *
+from microtape.tensors.printing import *
 from microtape.tensors.tensor import *
+from microtape.tensors.typed import *
 
 if typing.TYPE_CHECKING:
     from microtape import _C as _C
@@ -83,6 +87,7 @@ if typing.TYPE_CHECKING:
     from microtape.transforms.anomaly import set_anomaly_enabled as set_anomaly_enabled
 
 __version__ = "0.1.0"
+pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 
 _NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
 _LATER = {

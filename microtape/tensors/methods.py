@@ -31,6 +31,7 @@ from microtape.ops.shared.tensor_arguments import naming_tensors
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
+from microtape.tensors.type_names import type_of
 
 
 class Methods(Interop):
@@ -228,6 +229,8 @@ class Methods(Interop):
     bool, byte, char = (casting.casting(dtype) for dtype in (dtypes.bool, dtypes.uint8, dtypes.int8))
     short, int, long = (casting.casting(dtype) for dtype in (dtypes.int16, dtypes.int32, dtypes.int64))
     cfloat, cdouble = casting.casting(dtypes.complex64), casting.casting(dtypes.complex128)
+
+    type = type_of
 
     def type_as(self, other: TensorState) -> Any:
         """This tensor in the dtype of `other`."""

@@ -33,6 +33,7 @@ from microtape.tape.tensor_state import (
 )
 from microtape.tape.watch import watch
 from microtape.tensors.copying import deep_copied, reduced
+from microtape.tensors.from_data import construct
 from microtape.tensors.methods import Methods
 from microtape.tensors.printing import represent
 
@@ -59,9 +60,14 @@ class Tensor(Methods):
     """An array that remembers how it was computed.
 
     Make one with `microtape.tensor`, `zeros`, ...; its attribute `array` is the numpy array, of any shape and dtype.
+    `Tensor([1, 2])` and `Tensor(2, 3)` make one in the default dtype.
     """
 
     __slots__ = ()
+
+    def __new__(cls, *data: Any) -> Any:
+        """See `construct`. The engine makes its tensors with `new_tensor`, which does not call this."""
+        return construct(cls, data, dtypes.get_default_dtype())
 
     # Shape and dtype
 

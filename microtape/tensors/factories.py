@@ -27,6 +27,7 @@ from microtape.tensors.tensor import Tensor
 __all__ = [
     "arange",
     "as_tensor",
+    "asarray",
     "empty",
     "empty_like",
     "eye",
@@ -46,6 +47,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "scalar_tensor",
     "tensor",
     "tril_indices",
     "triu_indices",
@@ -79,6 +81,13 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     return tell_made(data, _make_leaf(np.asarray(as_numeric_array(data, dtype)), False, device))
+
+
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """`obj` as a tensor, as `as_tensor`; with `copy`, always a copy."""
+    check_device(device)
+    result = as_tensor(obj, dtype)
+    return result.clone() if copy and not isinstance(obj, list | tuple | int | float) else result
 
 
 def _make_leaf(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
@@ -141,6 +150,11 @@ def _checked_size(name: str, given: tuple[Any, ...], size: Any = None) -> tuple[
     if min(shape, default=0) < 0:
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
     return shape
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor without dimensions, in the default dtype unless `dtype` is given."""
+    return _make_leaf(np.asarray(s, dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

@@ -15,6 +15,7 @@ __all__ = [
     "iinfo",
     "is_complex",
     "is_floating_point",
+    "is_nonzero",
     "is_tensor",
     "numel",
 ]
@@ -41,6 +42,11 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is complex."""
     return input.is_complex()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element of `input` is not zero."""
+    return input.is_nonzero()
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

@@ -92,6 +92,26 @@ class Tensor(Methods):
         return False
 
     @property
+    def is_cpu(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def is_sparse(self) -> bool:
+        """False: there are no sparse tensors here."""
+        return False
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes that an element takes."""
+        return self.array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that all elements take."""
+        return self.array.nbytes
+
+    @property
     def ndim(self) -> int:
         """The number of dimensions."""
         return self.array.ndim
@@ -117,6 +137,14 @@ class Tensor(Methods):
     def is_complex(self) -> bool:
         """Whether the dtype is complex."""
         return self.array.dtype.kind == "c"
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self.array.dtype.kind in "ifc"
+
+    def is_nonzero(self) -> bool:
+        """Whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
+        return bool(self)
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -436,6 +464,10 @@ class Tensor(Methods):
         if (watcher := watch.watcher) is not None:
             watcher.value_taken(op, self, value)
         return value
+
+    def __complex__(self) -> complex:
+        self._check_conversion()
+        return complex(self.array.item())
 
     def __int__(self) -> int:
         self._check_conversion()

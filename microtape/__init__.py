@@ -74,6 +74,7 @@ from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tens
 from microtape.random import *
 from microtape.tape.grad_mode import *
 from microtape.tape.inference import *
+from microtape.tensors.dtype import *
 from microtape.tensors.factories import *
 from microtape.tensors.inquiry import *
 from microtape.tensors.printing import *

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from microtape.ops.shared.arguments import sizes
 from microtape.tensors.tensor import Size, Tensor
 
 __all__ = [
     "broadcast_shapes",
-    "finfo",
-    "iinfo",
     "is_complex",
     "is_floating_point",
     "is_nonzero",
     "is_tensor",
     "numel",
 ]
-
-finfo, iinfo = np.finfo, np.iinfo
-"""The limits of a dtype: its `max`, `min`, `eps`, ..."""
 
 
 def is_tensor(obj: Any) -> TypeGuard[Tensor]:

@@ -33,6 +33,8 @@ from microtape.tape.tensor_state import (
 )
 from microtape.tape.watch import watch
 from microtape.tensors.copying import deep_copied, reduced
+from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - a tensor has a property of that name
+from microtape.tensors.dtype import public
 from microtape.tensors.from_data import construct
 from microtape.tensors.methods import Methods
 from microtape.tensors.printing import represent
@@ -77,9 +79,9 @@ class Tensor(Methods):
         return Size(self.array.shape)
 
     @property
-    def dtype(self) -> dtypes.DType:
-        """The element type."""
-        return self.array.dtype
+    def dtype(self) -> Dtype:
+        """The element type; see Note [Two kinds of dtypes]."""
+        return public(self.array.dtype)
 
     @property
     def device(self) -> devices.device:
@@ -276,18 +278,19 @@ class Tensor(Methods):
         ensure_meta(self).grad = None
 
     @property
-    def grad_dtype(self) -> dtypes.DType | None:
+    def grad_dtype(self) -> Dtype | None:
         """The dtype in which this leaf accumulates gradients; None: gradients keep the dtype in which they arrive.
 
         Raises RuntimeError on a non-leaf tensor, and for a dtype that is neither floating nor complex.
         """
         if not is_leaf(self):
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        return grad_dtype_of(self)
+        found = grad_dtype_of(self)
+        return None if found is None else public(found)
 
     @grad_dtype.setter
-    def grad_dtype(self, dtype: dtypes.DType | None) -> None:
-        set_grad_dtype(self, dtype)
+    def grad_dtype(self, dtype: Any) -> None:
+        set_grad_dtype(self, dtype.dtype if isinstance(dtype, Dtype) else dtype)
 
     @property
     def data(self) -> Tensor:

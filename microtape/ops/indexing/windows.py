@@ -42,7 +42,8 @@ class UnfoldBackward0(ViewOperation):
         parts = parts.reshape((*g.shape[: self.dim], count * self.size, *self.x_shape[self.dim + 1 :]))
         if isinstance(g, TensorState):
             return index_add(zeros, self.dim, new_tensor(type(g), places), parts)
-        np.add.at(zeros, (slice(None),) * self.dim + (places,), parts)
+        key: Any = (slice(None),) * self.dim + (places,)
+        np.add.at(zeros, key, parts)
         return zeros
 
 

@@ -34,23 +34,27 @@ def histogram(
     themselves, ascending. With `weight`, of the shape of `input`, its numbers are added; with `density` the counts are
     scaled to an integral of 1. Raises NotImplementedError for integers, RuntimeError for wrong arguments.
     """
-    if input.array.dtype.kind != "f":
-        raise refusal_of(input.array.dtype, "histogram_cpu")
+    if input.array.dtype not in (np.float32, np.float64):
+        raise refusal_of(input.array.dtype, "histogramdd")
     if isinstance(bins, int) and bins <= 0:
         raise RuntimeError(f"histogram(): bins must be > 0, but got {bins} for dimension 0")
     if weight is not None and weight.array.shape != input.array.shape:
         raise RuntimeError("histogram(): the weight tensor should have the same shape as the input tensor")
     x = input.array
-    if isinstance(bins, int) and range is None:
-        range = (float(x.min()), float(x.max())) if x.size else (0.0, 1.0)
-    if isinstance(bins, int) and range is not None and range[0] == range[1]:
-        range = (range[0] - 1, range[1] + 1) if range[0] == 0 or x.size else (0.0, 1.0)
-    edges = np.linspace(*range, bins + 1, dtype=x.dtype) if isinstance(bins, int) and range is not None else plain(bins)
+    edges = _edges(x, bins, range) if isinstance(bins, int) else plain(bins)
     values = np.histogram(x, edges, None, False, None if weight is None else weight.array)[0].astype(x.dtype)
     if density:
         values = values / (values.sum() * np.diff(edges))
     found = [call_undefined("histogram", lambda _, made=made: made.copy(), input) for made in (values, edges)]
     return _histogram(*found)
+
+
+def _edges(x: Array, bins: int, range: Sequence[float] | None) -> Array:
+    """The edges of `bins` equal bins in the range, by default that of the elements; a range of one number is widened."""
+    low, high = range if range is not None else (x.min(), x.max()) if x.size else (0.0, 0.0)
+    if low == high:
+        low, high = (low - 1, high + 1) if x.size else (0.0, 1.0)
+    return np.linspace(low, high, bins + 1, dtype=x.dtype)
 
 
 def searchsorted(

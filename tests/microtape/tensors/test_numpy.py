@@ -14,8 +14,9 @@ UFUNCS = [
     )
     if hasattr(mt.Tensor, ANOTHER_NAME.get(ufunc.__name__, ufunc.__name__))
 ]
-FLAT = "isnan isinf isfinite logical_and logical_or logical_xor logical_not equal not_equal less less_equal greater"
-BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
+FLAT = "isnan isinf isfinite signbit logical_and logical_or logical_xor logical_not equal not_equal less less_equal greater"
+BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert", "gcd", "lcm"}
+INTEGERS = {"gcd", "lcm"}
 UNDIFFERENTIABLE = {*FLAT.split(), "greater_equal"} | BITS
 WITHOUT_DERIVATIVE = {"floor_divide", "heaviside"}
 DOMAIN = {"arccosh": [1.5, 2.5], "arcsin": [-0.5, 0.6], "arccos": [-0.5, 0.6], "arctanh": [-0.5, 0.6]}
@@ -34,6 +35,7 @@ def test_a_universal_function_gives_what_numpy_gives(name, ufunc):
     numbers = (
         np.array([True, False]) if name in ("invert",) or "bitwise" in name else np.array(DOMAIN.get(name, [1.5, 2.5]))
     )
+    numbers = np.array([12, 18]) if name in INTEGERS else numbers
     arrays = [numbers, numbers[::-1].copy()][: ufunc.nin]
     result = ufunc(*[mt.tensor(array) for array in arrays])
     assert isinstance(result, mt.Tensor)

@@ -85,6 +85,7 @@ if typing.TYPE_CHECKING:
     from microtape import _C as _C
     from microtape import autograd as autograd
     from microtape import cuda as cuda
+    from microtape import func as func
     from microtape import linalg as linalg
     from microtape import nn as nn
     from microtape import utils as utils
@@ -95,11 +96,12 @@ if typing.TYPE_CHECKING:
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
     from microtape.transforms.anomaly import is_anomaly_enabled as is_anomaly_enabled
     from microtape.transforms.anomaly import set_anomaly_enabled as set_anomaly_enabled
+    from microtape.transforms.vmap import vmap as vmap
 
 __version__ = "0.1.0"
 pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 
-_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "utils"}
+_NAMESPACES = {"_C", "autograd", "cuda", "func", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
@@ -108,6 +110,7 @@ _LATER = {
     "save": "recording.file.tape_file",
     "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",
+    "vmap": "transforms.vmap",
 }
 
 # For `from microtape import *`. Type checkers read the public names off the imports above: each file lists its own.

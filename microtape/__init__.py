@@ -90,8 +90,8 @@ if typing.TYPE_CHECKING:
     from microtape import nn as nn
     from microtape import utils as utils
     from microtape.recording.engines import record as record
-    from microtape.recording.file.tape_file import load as load
-    from microtape.recording.file.tape_file import save as save
+    from microtape.recording.file.saving import load as load
+    from microtape.recording.file.saving import save as save
     from microtape.recording.writing.scope import scope as scope
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
     from microtape.transforms.anomaly import is_anomaly_enabled as is_anomaly_enabled
@@ -105,9 +105,9 @@ _NAMESPACES = {"_C", "autograd", "cuda", "func", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
-    "load": "recording.file.tape_file",
+    "load": "recording.file.saving",
     "record": "recording.engines",
-    "save": "recording.file.tape_file",
+    "save": "recording.file.saving",
     "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",
     "vmap": "transforms.vmap",

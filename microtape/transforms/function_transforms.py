@@ -130,7 +130,7 @@ def grad_and_value(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = F
 
 
 def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """A function that returns the gradient of `func`; see `grad_and_value`. With `has_aux`, the pair (gradient, aux)."""
+    """A function that returns the gradient of `func`; see `grad_and_value`. With `has_aux`, (gradient, aux)."""
     both = grad_and_value(func, argnums, has_aux)
 
     @wraps(func)

@@ -41,8 +41,8 @@ def vmap(
         dims = tuple(in_dims) if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise ValueError(
-                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of inputs: "
-                f"it has {len(dims)} entries for {len(args)} arguments"
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of "
+                f"inputs: it has {len(dims)} entries for {len(args)} arguments"
             )
         sliced = [pair for arg, dim in zip(args, dims, strict=True) for pair in _pairs(arg, dim)]
         sliced += [(x, 0) for x in tensors_in(kwargs)]
@@ -92,8 +92,8 @@ def _stacked(name: str, results: Sequence[Any], out_dims: Any) -> Any:
     for one in first if isinstance(first, tuple | list) else [first]:
         if not isinstance(one, Tensor | tuple | list | dict):
             raise ValueError(
-                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(one)}. Did you mean to set out_dims= "
-                "to None for output?"
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(one)}. Did you mean to set "
+                "out_dims= to None for output?"
             )
     dim = out_dims[0] if isinstance(out_dims, tuple) else out_dims
     columns = zip(*[tensors_in(one) for one in results], strict=True)

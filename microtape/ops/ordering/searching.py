@@ -50,7 +50,7 @@ def histogram(
 
 
 def _edges(x: Array, bins: int, range: Sequence[float] | None) -> Array:
-    """The edges of `bins` equal bins in the range, by default that of the elements; one number is widened to a range."""
+    """The edges of `bins` equal bins in the range, by default that of the elements, widened if it is one number."""
     low, high = range if range is not None else (x.min(), x.max()) if x.size else (0.0, 0.0)
     if low == high:
         low, high = (low - 1, high + 1) if x.size else (0.0, 1.0)

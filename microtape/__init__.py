@@ -22,6 +22,7 @@ import math
 import types
 import typing
 
+from microtape.absent import why as _why
 from microtape.basics.devices import *
 from microtape.basics.dtypes import *
 from microtape.basics.settings import *
@@ -83,7 +84,9 @@ from microtape.tensors.typed import *
 
 if typing.TYPE_CHECKING:
     from microtape import _C as _C
+    from microtape import accelerator as accelerator
     from microtape import autograd as autograd
+    from microtape import backends as backends
     from microtape import cuda as cuda
     from microtape import func as func
     from microtape import linalg as linalg
@@ -101,7 +104,7 @@ if typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 
-_NAMESPACES = {"_C", "autograd", "cuda", "func", "linalg", "nn", "utils"}
+_NAMESPACES = {"_C", "accelerator", "autograd", "backends", "cuda", "func", "linalg", "nn", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
@@ -111,6 +114,24 @@ _LATER = {
     "scope": "recording.writing.scope",
     "set_anomaly_enabled": "transforms.anomaly",
     "vmap": "transforms.vmap",
+}
+
+_FUNCTIONAL = {  # functions of nn.functional that torch has at the top, too, with the same arguments
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "conv1d",
+    "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "cosine_similarity",
+    "dropout",
+    "group_norm",
+    "layer_norm",
+    "max_pool1d",
+    "max_pool2d",
+    "pairwise_distance",
+    "prelu",
+    "rms_norm",
 }
 
 # For `from microtape import *`. Type checkers read the public names off the imports above: each file lists its own.
@@ -130,8 +151,10 @@ def __getattr__(name: str) -> typing.Any:
         return importlib.import_module(f"microtape.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"microtape.{_LATER[name]}"), name)
+    if name in _FUNCTIONAL:
+        return getattr(importlib.import_module("microtape.nn.functional"), name)
     hint = ": there are no optimisers here; a step is `with no_grad(): p -= lr * p.grad`" if name == "optim" else ""
-    raise AttributeError(f"module 'microtape' has no attribute '{name}'{hint}")
+    raise AttributeError(f"module 'microtape' has no attribute '{name}'{hint or _why(name)}")
 
 
 def __dir__() -> list[str]:

@@ -9,12 +9,11 @@ import numpy as np
 
 from microtape.ops.elementwise.exponential import exp, sqrt
 from microtape.ops.elementwise.selection import clamp, where
-from microtape.ops.indexing.diagonals import diag
 from microtape.ops.reduction.cumulative import Scan, accumulated, cumsum, diff
 from microtape.ops.reduction.sums_and_extrema import mean, sum
 from microtape.ops.shape.joining import cat
 from microtape.ops.shape.reshaping import reshape, unsqueeze
-from microtape.ops.shape.subviews import narrow
+from microtape.ops.shape.subviews import diagonal, narrow
 from microtape.ops.shape.transposition import matrix_transpose, movedim
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusing
@@ -181,7 +180,7 @@ def corrcoef(input: Any) -> Any:
     c = cov(input)
     if not c.ndim:
         return c / c
-    deviations = sqrt(diag(c))
+    deviations = sqrt(diagonal(c))
     ratio = c / reshape(deviations, (-1, 1)) / reshape(deviations, (1, -1))
     return clamp(ratio, -1, 1)
 

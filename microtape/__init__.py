@@ -18,11 +18,14 @@ through). To understand autograd, read these files first:
 """
 
 import importlib
+import math
 import types
 import typing
 
+from microtape.absent import why as _why
 from microtape.basics.devices import *
 from microtape.basics.dtypes import *
+from microtape.basics.settings import *
 from microtape.ops.elementwise.activation import *
 from microtape.ops.elementwise.arithmetic import *
 from microtape.ops.elementwise.combination import *
@@ -30,26 +33,35 @@ from microtape.ops.elementwise.comparison import *
 from microtape.ops.elementwise.complex_numbers import *
 from microtape.ops.elementwise.division import *
 from microtape.ops.elementwise.exponential import *
+from microtape.ops.elementwise.floats import *
 from microtape.ops.elementwise.gaussian import *
 from microtape.ops.elementwise.mask import *
 from microtape.ops.elementwise.random_numbers import *
 from microtape.ops.elementwise.rounding import *
 from microtape.ops.elementwise.selection import *
+from microtape.ops.elementwise.special import *
 from microtape.ops.elementwise.trigonometric import *
+from microtape.ops.indexing.assembling import *
 from microtape.ops.indexing.diagonals import *
 from microtape.ops.indexing.gathering import *
 from microtape.ops.indexing.index import *
 from microtape.ops.indexing.index_along import *
 from microtape.ops.indexing.repeating import *
+from microtape.ops.indexing.windows import *
 from microtape.ops.linear.decomposition import *
 from microtape.ops.linear.einsum import *
+from microtape.ops.linear.inverses import *
 from microtape.ops.linear.linalg import *
 from microtape.ops.linear.product import *
+from microtape.ops.linear.vectors import *
 from microtape.ops.network.distance import *
 from microtape.ops.ordering.counting import *
 from microtape.ops.ordering.cumulative_extremum import *
 from microtape.ops.ordering.extremum import *
+from microtape.ops.ordering.quantiles import *
+from microtape.ops.ordering.searching import *
 from microtape.ops.reduction.cumulative import *
+from microtape.ops.reduction.differences import *
 from microtape.ops.reduction.softmax import *
 from microtape.ops.reduction.statistics import *
 from microtape.ops.reduction.sums_and_extrema import *
@@ -63,37 +75,64 @@ from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tens
 from microtape.random import *
 from microtape.tape.grad_mode import *
 from microtape.tape.inference import *
+from microtape.tensors.dtype import *
 from microtape.tensors.factories import *
 from microtape.tensors.inquiry import *
+from microtape.tensors.printing import *
 from microtape.tensors.tensor import *
+from microtape.tensors.typed import *
 
 if typing.TYPE_CHECKING:
     from microtape import _C as _C
+    from microtape import accelerator as accelerator
     from microtape import autograd as autograd
+    from microtape import backends as backends
     from microtape import cuda as cuda
+    from microtape import func as func
     from microtape import linalg as linalg
     from microtape import nn as nn
     from microtape import optim as optim
     from microtape import utils as utils
     from microtape.basics.scope import scope as scope
     from microtape.recording.engines import record as record
-    from microtape.recording.file.tape_file import load as load
-    from microtape.recording.file.tape_file import save as save
+    from microtape.recording.file.saving import load as load
+    from microtape.recording.file.saving import save as save
     from microtape.transforms.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
     from microtape.transforms.anomaly import is_anomaly_enabled as is_anomaly_enabled
     from microtape.transforms.anomaly import set_anomaly_enabled as set_anomaly_enabled
+    from microtape.transforms.vmap import vmap as vmap
 
 __version__ = "0.1.0"
+pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 
-_NAMESPACES = {"_C", "autograd", "cuda", "linalg", "nn", "optim", "utils"}
+_NAMESPACES = {"_C", "accelerator", "autograd", "backends", "cuda", "func", "linalg", "nn", "optim", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
     "is_anomaly_enabled": "transforms.anomaly",
-    "load": "recording.file.tape_file",
+    "load": "recording.file.saving",
     "record": "recording.engines",
-    "save": "recording.file.tape_file",
+    "save": "recording.file.saving",
     "scope": "basics.scope",
     "set_anomaly_enabled": "transforms.anomaly",
+    "vmap": "transforms.vmap",
+}
+
+_FUNCTIONAL = {  # functions of nn.functional that torch has at the top, too, with the same arguments
+    "adaptive_avg_pool1d",
+    "avg_pool1d",
+    "conv1d",
+    "conv2d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "cosine_similarity",
+    "dropout",
+    "group_norm",
+    "layer_norm",
+    "max_pool1d",
+    "max_pool2d",
+    "pairwise_distance",
+    "prelu",
+    "rms_norm",
 }
 
 # For `from microtape import *`. Type checkers read the public names off the imports above: each file lists its own.
@@ -113,7 +152,9 @@ def __getattr__(name: str) -> typing.Any:
         return importlib.import_module(f"microtape.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"microtape.{_LATER[name]}"), name)
-    raise AttributeError(f"module 'microtape' has no attribute '{name}'")
+    if name in _FUNCTIONAL:
+        return getattr(importlib.import_module("microtape.nn.functional"), name)
+    raise AttributeError(f"module 'microtape' has no attribute '{name}'{_why(name)}")
 
 
 def __dir__() -> list[str]:

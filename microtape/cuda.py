@@ -1,5 +1,7 @@
 """torch's `cuda` namespace, as far as programs use it to ask whether there is a GPU."""
 
+from typing import NoReturn
+
 
 def is_available() -> bool:
     """False: microtape computes with numpy, on the CPU."""
@@ -11,4 +13,24 @@ def device_count() -> int:
     return 0
 
 
-__all__ = ["device_count", "is_available"]
+def manual_seed(seed: int) -> None:
+    """Accepted: there is no generator but the CPU's."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Accepted, as `manual_seed`."""
+
+
+def empty_cache() -> None:
+    """Accepted: there is no cache."""
+
+
+def synchronize(device: object = None) -> None:
+    """Accepted: every operation has finished when it returns."""
+
+
+__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise AttributeError(f"module 'microtape.cuda' has no attribute '{name}': there is no device but the cpu here")

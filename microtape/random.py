@@ -13,24 +13,29 @@ Note [torch's random numbers]
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from microtape.basics import dtypes
+from microtape.basics.devices import CPU, check_device
 from microtape.basics.fused import multiply_add
 from microtape.basics.single_precision import log, sine_and_cosine
 from microtape.tape.tensor_state import Array
 
-__all__ = ["Generator", "initial_seed", "manual_seed", "seed"]
+__all__ = ["Generator", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 
 class Generator:
     """A source of random numbers, which depend only on the seed."""
 
-    def __init__(self, device: str = "cpu") -> None:
-        self.device = device
+    def __init__(self, device: Any = "cpu") -> None:
+        """Raises RuntimeError for another device than the CPU."""
+        check_device(device)
+        self.device = CPU
         self.spare: float | None = None  # the second of a pair of normal numbers
         self.manual_seed(DEFAULT_SEED)
 
@@ -52,6 +57,10 @@ class Generator:
     def initial_seed(self) -> int:
         """The seed of the last start."""
         return self._seed
+
+    def seed(self) -> int:
+        """Restart from an unpredictable seed. Returns the seed."""
+        return self.manual_seed(int(np.random.SeedSequence().generate_state(1)[0])).initial_seed()
 
     def get_state(self) -> Any:
         """The state, an opaque object for `set_state`."""
@@ -142,14 +151,33 @@ def manual_seed(seed: int) -> Generator:
 
 def seed() -> int:
     """Restart the default generator from an unpredictable seed. Returns the seed."""
-    value = int(np.random.SeedSequence().generate_state(1)[0])
-    manual_seed(value)
-    return value
+    return default_generator.seed()
 
 
 def initial_seed() -> int:
     """The seed of the default generator's last start."""
     return default_generator.initial_seed()
+
+
+def get_rng_state() -> Any:
+    """The state of the default generator, an opaque object for `set_rng_state`. NB: torch's is a tensor of bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Any) -> None:
+    """Let the default generator continue from a state that `get_rng_state` returned."""
+    default_generator.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Restore the default generator's state at the end of the block."""
+    before = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(before)
 
 
 def drawn(

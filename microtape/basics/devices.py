@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["device"]
+__all__ = ["device", "get_default_device", "set_default_device"]
 
 KINDS = ("cpu", "cuda", "mps", "xpu", "meta")
 
@@ -25,6 +25,13 @@ class device:  # noqa: N801 - torch's name
         self.type = kind
         self.index = int(number) if colon else index
 
+    def __enter__(self) -> device:
+        check_device(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was changed: all tensors are on the CPU."""
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and str(self) == str(other)
 
@@ -43,9 +50,21 @@ class device:  # noqa: N801 - torch's name
 
 
 CPU = device("cpu")
+NO_OTHER = "there is no device but the cpu here"
+ELSEWHERE = "run the program on PyTorch with --engine torch"
 
 
 def check_device(wanted: Any) -> None:
     """Accept the CPU and None; raise RuntimeError for any other device."""
     if wanted is not None and device(wanted).type != "cpu":
-        raise RuntimeError(f"there is no device but the cpu here, got '{wanted}'")
+        raise RuntimeError(f"{NO_OTHER}, got '{wanted}'. Leave it out, or {ELSEWHERE}")
+
+
+def set_default_device(device: Any) -> None:
+    """Accept the CPU and None; raise RuntimeError for any other device."""
+    check_device(device)
+
+
+def get_default_device() -> device:
+    """The CPU."""
+    return CPU

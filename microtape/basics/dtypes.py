@@ -1,4 +1,4 @@
-"""Dtypes, and the promotion of mixed operands to one dtype by torch's rules, not numpy's.
+"""numpy's dtypes, which the engine computes in, and the promotion of mixed operands by torch's rules, not numpy's.
 
 Note [Type promotion]
   Categories are ordered bool < integer < floating < complex. Operands have one of three ranks: tensors with dimensions,
@@ -14,26 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "bool",
-    "complex64",
-    "complex128",
-    "double",
-    "float",
-    "float16",
-    "float32",
-    "float64",
-    "get_default_dtype",
-    "half",
-    "int",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "long",
-    "set_default_dtype",
-    "uint8",
-]
+__all__ = ["set_default_dtype"]
 
 DType = np.dtype[Any]
 
@@ -48,7 +29,6 @@ float32 = np.dtype(np.float32)
 float64 = np.dtype(np.float64)
 complex64 = np.dtype(np.complex64)
 complex128 = np.dtype(np.complex128)
-half, float, double, long, int = float16, float32, float64, int64, int32
 
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 _default: DType = float32

@@ -47,4 +47,31 @@ def is_view_replay_enabled() -> bool:
     return settings.view_replay
 
 
-__all__ = ["is_view_replay_enabled", "set_multithreading_enabled"]
+def set_num_threads(int: int) -> None:
+    """Accepted; numpy decides how many threads compute."""
+
+
+def set_num_interop_threads(int: int) -> None:
+    """Accepted; operations run one after the other."""
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Accepted; all algorithms here are deterministic."""
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """True: all algorithms here are."""
+    return True
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Accepted; products of float32 numbers are computed in float32."""
+
+
+__all__ = [
+    "are_deterministic_algorithms_enabled",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+    "set_num_threads",
+    "use_deterministic_algorithms",
+]

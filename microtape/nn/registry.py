@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from microtape.basics.dtypes import scalar_name
 from microtape.nn.parameter import Parameter
 from microtape.tensors.tensor import Tensor
 
@@ -169,7 +168,7 @@ HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backwa
 def typename(value: Any) -> str:
     """The name of a value's type in torch's messages: `microtape.FloatTensor`, `int`, `collections.OrderedDict`."""
     if isinstance(value, Tensor):
-        return f"microtape.{scalar_name(value.dtype)}Tensor"
+        return str(value.type())
     kind = value if hasattr(value, "__qualname__") else type(value)
     module = getattr(kind, "__module__", None)
     return kind.__qualname__ if module in (None, "builtins") else f"{module}.{kind.__qualname__}"

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 from microtape.basics.call_site import user_stacklevel
 from microtape.tape.grad_mode import enable_grad, no_grad
-from microtape.tape.saved import type_name
 from microtape.tape.tangents import without_tangents
 from microtape.tape.watch import watch
 from microtape.tensors.tensor import Tensor
@@ -246,6 +245,6 @@ def _converted(value: Any, p: Tensor, name: str = "") -> Any:
 
 def _type_name(value: Any) -> str:
     if isinstance(value, Tensor):
-        return type_name(value.dtype)
+        return str(value.type())
     kind = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -286,6 +286,7 @@ def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
 
 def _make_copy_slices(view: View, function: Node) -> CopySlices:
     """The new grad_fn of the view's base, after `function` has written into the view."""
+    view.check_base()
     node = CopySlices(view, function)
     node.next_edges = edge_of(view.base), *function.next_edges[1:]
     node.sequence_nr = next_sequence_nr()

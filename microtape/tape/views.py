@@ -63,10 +63,11 @@ ADVICE = {
 class View:
     """What makes a tensor a view: its base, which is not a view itself, and the view operations from there."""
 
-    __slots__ = ("base", "edge", "is_source", "made", "origin", "seen", "steps")
+    __slots__ = ("base", "edge", "is_source", "made", "memory", "origin", "seen", "steps")
 
     def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str) -> None:
         self.base = base
+        self.memory = base.array  # another array as soon as the base is given another shape in place
         self.steps = steps
         self.origin = origin  # a key of ADVICE, or "" if in-place writes are allowed
         self.made: CallSite | None = None  # the call site, if it must not be written to
@@ -85,10 +86,19 @@ class View:
 
     def rebuild_history(self, tensor: TensorState) -> None:
         """Give the view `tensor` a new grad_fn, with an edge to the base's current one."""
+        self.check_base()
         node = AsStridedBackward0(self.steps)
         before, self.edge = self.edge, (node, 0)
         record(node, (self.base,), (edge_of(self.base),), (tensor,), sys._getframe(1))
         move_retained(tensor, before, self.edge)
+
+    def check_base(self) -> None:
+        """Raise InPlaceError if the base was given another shape in place; see Note [In-place views]."""
+        if self.base.array.shape != self.memory.shape or self.base.array.strides != self.memory.strides:
+            raise InPlaceError(
+                "this tensor is a view of one that t_(), transpose_(), squeeze_() or unsqueeze_() has given another "
+                "shape since. Use t(), transpose(), squeeze() or unsqueeze() there, or make the view afterwards."
+            )
 
     def check(self, what_is: str) -> None:
         """Raise InPlaceError if writes to a view of this origin, or to its base, would make gradients wrong."""

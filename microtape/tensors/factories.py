@@ -2,7 +2,7 @@
 
 Arguments that most of them take: a `dtype`; a `device`, which raises RuntimeError if it is not the CPU; and
 `requires_grad`, which raises RuntimeError for a dtype that is neither floating nor complex. A `size` is given as ints,
-`zeros(2, 3)`, or as one sequence, `zeros((2, 3))`; a negative size raises RuntimeError.
+`zeros(2, 3)`, as one sequence, `zeros((2, 3))`, or by name, `zeros(size=(2, 3))`; a negative size raises RuntimeError.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
 from microtape.tape.operands import number_as, tell_made
 from microtape.tape.tensor_state import new_tensor
+from microtape.tensors.from_data import as_numeric_array
 from microtape.tensors.tensor import Tensor
 
 __all__ = [
     "arange",
     "as_tensor",
+    "asarray",
     "empty",
     "empty_like",
     "eye",
@@ -41,9 +43,11 @@ __all__ = [
     "rand",
     "rand_like",
     "randint",
+    "randint_like",
     "randn",
     "randn_like",
     "randperm",
+    "scalar_tensor",
     "tensor",
     "tril_indices",
     "triu_indices",
@@ -66,7 +70,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             UserWarning,
             stacklevel=2,
         )
-    return tell_made(data, _make_leaf(np.array(_as_numeric_array(data, dtype)), requires_grad, device))
+    return tell_made(data, _make_leaf(np.array(as_numeric_array(data, dtype)), requires_grad, device))
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -76,86 +80,14 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
-    return tell_made(data, _make_leaf(np.asarray(_as_numeric_array(data, dtype)), False, device))
+    return tell_made(data, _make_leaf(np.asarray(as_numeric_array(data, dtype)), False, device))
 
 
-def _as_numeric_array(data: Any, dtype: Any) -> Any:
-    """`data` as an array, in `dtype` or in the dtype that torch would infer. Raises as `tensor` does."""
-    if isinstance(data, Tensor):
-        data = data.array
-    if not isinstance(data, np.ndarray | np.generic):
-        data = _tensors_as_arrays(data)
-        dtype = _inferred_dtype(data) if dtype is None else dtype
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        raise ValueError(_ragged_message(data)) from None
-    except OverflowError:
-        raise ValueError("Overflow when unpacking long long") from None
-    if array.dtype.kind not in "biufc":
-        if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], int):
-            raise ValueError("Overflow when unpacking long long")
-        raise TypeError(f"new(): invalid data type '{type(array.flat[0]).__name__}'")
-    if dtype is None:
-        return array
-    if np.dtype(dtype).kind in "iu" and array.size and not isinstance(data, np.ndarray | np.generic):
-        _check_range(array, np.dtype(dtype))
-    with np.errstate(over="ignore"):
-        return array.astype(dtype, copy=False)
-
-
-def _check_range(array: Any, dtype: Any) -> None:
-    """Raise RuntimeError for numbers that an integer dtype cannot represent. Negative ints wrap around if unsigned."""
-    try:
-        for extreme in (array.min(), array.max()):
-            number_as(extreme.item(), dtype)
-    except RuntimeError:
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow") from None
-
-
-def _tensors_as_arrays(data: Any) -> Any:
-    """`data` with the tensors in it replaced by their arrays."""
-    if isinstance(data, Tensor):
-        return data.array
-    if isinstance(data, list | tuple | range):
-        return [_tensors_as_arrays(item) for item in data]
-    return data
-
-
-def _inferred_dtype(data: Any) -> Any:
-    """The dtype that torch infers for nested sequences: numpy values keep theirs, Python floats get the default."""
-    found: dict[Any, Any] = {}
-
-    def visit(one: Any) -> None:
-        if isinstance(one, list):
-            for item in one:
-                visit(item)
-        elif type(one) not in found or isinstance(one, np.ndarray):
-            found[type(one)] = one.dtype if isinstance(one, np.ndarray | np.generic) else _number_dtype(one)
-
-    visit(data)
-    dtype = None
-    for one in found.values():
-        dtype = one if dtype is None else dtypes.promote_types(dtype, one)
-    return dtypes.get_default_dtype() if dtype is None else dtype
-
-
-def _number_dtype(value: Any) -> Any:
-    """The dtype of a Python number. Raises TypeError for a string, RuntimeError for any other value."""
-    if isinstance(value, int | float | complex):
-        return dtypes.of_number(value)
-    if isinstance(value, str):
-        raise TypeError("new(): invalid data type 'str'")
-    raise RuntimeError(f"Could not infer dtype of {type(value).__name__}")
-
-
-def _ragged_message(data: Any, dim: int = 0) -> str:
-    """The error message for nested sequences of different lengths."""
-    lengths = [len(item) if isinstance(item, list) else None for item in data]
-    for length in lengths:
-        if length != lengths[0]:
-            return f"expected sequence of length {lengths[0]} at dim {dim + 1} (got {length})"
-    return next((_ragged_message(item, dim + 1) for item in data if isinstance(item, list)), "ragged nested sequence")
+def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Tensor:
+    """`obj` as a tensor, as `as_tensor`; with `copy`, always a copy."""
+    check_device(device)
+    result = as_tensor(obj, dtype)
+    return result.clone() if copy and not isinstance(obj, list | tuple | int | float) else result
 
 
 def _make_leaf(array: Any, requires_grad: bool = False, device: Any = None) -> Tensor:
@@ -178,22 +110,22 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return _make_leaf(np.from_dlpack(ext_tensor))
 
 
-def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(*shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros of the given size, in the default dtype unless `dtype` is given."""
     return _make_leaf(
-        np.zeros(_checked_size("zeros", size), dtype or dtypes.get_default_dtype()), requires_grad, device
+        np.zeros(_checked_size("zeros", shape, size), dtype or dtypes.get_default_dtype()), requires_grad, device
     )
 
 
-def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(*shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones of the given size, in the default dtype unless `dtype` is given."""
-    shape = _checked_size("ones", size)
+    shape = _checked_size("ones", shape, size)
     return _make_leaf(np.ones(shape, dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
-def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(*shape: Any, size: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of the given size whose elements are not to be relied on. NB: here they are zeros."""
-    return zeros(_checked_size("empty", size), dtype=dtype, device=device, requires_grad=requires_grad)
+    return zeros(_checked_size("empty", shape, size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -208,14 +140,21 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, r
     return tell_made(value, _make_leaf(filled, requires_grad, device))
 
 
-def _checked_size(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
-    """The size as a tuple. Raises TypeError if there is none, RuntimeError if it is negative."""
-    if not size:
+def _checked_size(name: str, given: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """The size, given by position or by name, as a tuple. Raises TypeError without one, RuntimeError for negatives."""
+    if size is not None:
+        given = (size,)
+    if not given:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-    shape = sizes(size)
+    shape = sizes(given)
     if min(shape, default=0) < 0:
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
     return shape
+
+
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor without dimensions, in the default dtype unless `dtype` is given."""
+    return _make_leaf(np.asarray(s, dtype or dtypes.get_default_dtype()), requires_grad, device)
 
 
 def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -290,18 +229,28 @@ def full_like(
 
 
 def rand(
-    *size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *shape: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Random numbers, uniformly distributed on [0, 1)."""
-    shape = _checked_size("rand", size)
+    shape = _checked_size("rand", shape, size)
     return _make_leaf(drawn("uniform", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
 def randn(
-    *size: Any, generator: Generator | None = None, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    *shape: Any,
+    size: Any = None,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Random numbers, normally distributed with mean 0 and standard deviation 1."""
-    shape = _checked_size("randn", size)
+    shape = _checked_size("randn", shape, size)
     return _make_leaf(drawn("normal", shape, dtype or dtypes.get_default_dtype(), generator), requires_grad, device)
 
 
@@ -331,7 +280,7 @@ def _check_floating(name: str, dtype: Any) -> Any:
 
 
 def randint(
-    low: int,
+    low: Any = None,
     high: Any = None,
     size: Any = None,
     *,
@@ -345,12 +294,28 @@ def randint(
     The dtype is int64 unless it is given. Raises RuntimeError if `low` is not below `high`.
     """
     if size is None:
-        low, high, size = 0, low, high
+        high, size = (low, high) if high is not None else (None, None)
+        low = 0
+    elif high is None:
+        low, high = 0, low
+    if high is None or size is None:
+        raise TypeError("randint() takes `high` and `size`, after an optional `low`: randint(0, 10, (2, 3))")
+    low = 0 if low is None else low
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     shape = _checked_size("randint", (size,))
     values = (generator or default_generator).integers(low, high, math.prod(shape))
     return _make_leaf(values.astype(dtype or dtypes.int64).reshape(shape), requires_grad, device)
+
+
+def randint_like(
+    input: Tensor, low: Any, high: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Like `randint`, with the shape and dtype of `input`: `randint_like(input, high)` or `(input, low, high)`."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(
+        low, high, input.array.shape, dtype=dtype or input.array.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def randperm(n: int, *, generator: Generator | None = None, dtype: Any = None, device: Any = None) -> Tensor:

@@ -21,14 +21,32 @@ def new_full(
     return _make_leaf(x, np.full(sizes((size,)), number), device, requires_grad)
 
 
-def new_zeros(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+def new_zeros(
+    x: TensorState,
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
     """A leaf of zeros of the given size, in x's dtype unless another is given."""
-    return _make_leaf(x, np.zeros(sizes(size), dtype or x.array.dtype), device, requires_grad)
+    return _make_leaf(
+        x, np.zeros(sizes(shape if size is None else (size,)), dtype or x.array.dtype), device, requires_grad
+    )
 
 
-def new_ones(x: TensorState, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+def new_ones(
+    x: TensorState,
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Any:
     """A leaf of ones of the given size, in x's dtype unless another is given."""
-    return _make_leaf(x, np.ones(sizes(size), dtype or x.array.dtype), device, requires_grad)
+    return _make_leaf(
+        x, np.ones(sizes(shape if size is None else (size,)), dtype or x.array.dtype), device, requires_grad
+    )
 
 
 def new_tensor(x: TensorState, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from microtape.ops.shared.arguments import sizes
 from microtape.tensors.tensor import Size, Tensor
 
 __all__ = [
     "broadcast_shapes",
-    "finfo",
-    "iinfo",
     "is_complex",
     "is_floating_point",
+    "is_nonzero",
     "is_tensor",
     "numel",
 ]
-
-finfo, iinfo = np.finfo, np.iinfo
-"""The limits of a dtype: its `max`, `min`, `eps`, ..."""
 
 
 def is_tensor(obj: Any) -> TypeGuard[Tensor]:
@@ -41,6 +35,11 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is complex."""
     return input.is_complex()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element of `input` is not zero."""
+    return input.is_nonzero()
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

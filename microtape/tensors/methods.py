@@ -11,26 +11,30 @@ from microtape.ops.elementwise import (
     arithmetic,
     combination,
     comparison,
+    comparison_in_place,
     complex_numbers,
     division,
     exponential,
+    floats,
     gaussian,
     mask,
     random_numbers,
     rounding,
     selection,
+    special,
     trigonometric,
 )
-from microtape.ops.indexing import diagonals, gathering, index, index_along, repeating
-from microtape.ops.linear import decomposition, einsum, linalg, product
-from microtape.ops.ordering import counting, cumulative_extremum, extremum
-from microtape.ops.reduction import cumulative, statistics, sums_and_extrema
+from microtape.ops.indexing import assembling, diagonals, gathering, index, index_along, repeating, windows
+from microtape.ops.linear import decomposition, einsum, inverses, linalg, product, vectors
+from microtape.ops.ordering import counting, cumulative_extremum, extremum, quantiles, searching
+from microtape.ops.reduction import cumulative, differences, statistics, sums_and_extrema
 from microtape.ops.reduction import softmax as softmax_ops
 from microtape.ops.shape import casting, flipping, reshaping, subviews, transposition
 from microtape.ops.shared.tensor_arguments import naming_tensors
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
+from microtape.tensors.type_names import type_of
 
 
 class Methods(Interop):
@@ -58,6 +62,7 @@ class Methods(Interop):
     __or__ = __ror__ = comparison.bitwise_or
     __xor__ = __rxor__ = comparison.bitwise_xor
     __invert__ = comparison.bitwise_not
+    __lshift__, __rshift__ = comparison.bitwise_left_shift, comparison.bitwise_right_shift
     __getitem__, __setitem__ = index.index, index.set_index
     __hash__ = object.__hash__
 
@@ -75,6 +80,9 @@ class Methods(Interop):
     addmm, addmm_, baddbmm, baddbmm_ = product.addmm, product.addmm_, product.baddbmm, product.baddbmm_
     matmul, mm, mv, dot, bmm = product.matmul, product.mm, product.mv, product.dot, product.bmm
     outer, inner, kron = product.outer, einsum.inner, einsum.kron
+    addmv, addmv_, addr, addbmm = vectors.addmv, vectors.addmv_, vectors.addr, vectors.addbmm
+    cross, dist, vdot = vectors.cross, vectors.dist, vectors.vdot
+    pinverse = inverses.pinverse
     det, slogdet, logdet = linalg.det, linalg.slogdet, linalg.logdet
     inverse, matrix_power = linalg.inv, linalg.matrix_power
 
@@ -121,6 +129,29 @@ class Methods(Interop):
     isnan, isinf, isfinite = comparison.isnan, comparison.isinf, comparison.isfinite
     isclose, allclose, equal = comparison.isclose, comparison.allclose, comparison.equal
 
+    eq_, ne_, lt_ = comparison_in_place.eq_, comparison_in_place.ne_, comparison_in_place.lt_
+    le_, gt_, ge_ = comparison_in_place.le_, comparison_in_place.gt_, comparison_in_place.ge_
+    greater_, greater_equal_, less_, less_equal_, not_equal_ = gt_, ge_, lt_, le_, ne_
+    logical_and_, logical_or_ = comparison_in_place.logical_and_, comparison_in_place.logical_or_
+    logical_xor_, logical_not_ = comparison_in_place.logical_xor_, comparison_in_place.logical_not_
+    bitwise_and_, bitwise_or_ = comparison_in_place.bitwise_and_, comparison_in_place.bitwise_or_
+    bitwise_xor_, bitwise_not_ = comparison_in_place.bitwise_xor_, comparison_in_place.bitwise_not_
+    bitwise_left_shift, bitwise_right_shift = comparison.bitwise_left_shift, comparison.bitwise_right_shift
+    bitwise_left_shift_ = comparison_in_place.bitwise_left_shift_
+    bitwise_right_shift_ = comparison_in_place.bitwise_right_shift_
+    isposinf, isneginf = comparison.isposinf, comparison.isneginf
+    isreal, signbit = comparison.isreal, comparison.signbit
+    deg2rad, rad2deg, sinc = special.deg2rad, special.rad2deg, special.sinc
+    deg2rad_, rad2deg_, sinc_ = special.deg2rad_, special.rad2deg_, special.sinc_
+    lgamma, digamma, polygamma = special.lgamma, special.digamma, special.polygamma_of
+    lgamma_, digamma_ = special.lgamma_, special.digamma_
+    logit, logit_, logaddexp2 = special.logit, special.logit_, special.logaddexp2
+    erfinv, erfinv_ = special.erfinv, special.erfinv_
+    fmax, fmin, copysign, float_power = floats.fmax, floats.fmin, floats.copysign, floats.float_power
+    hypot_, xlogy_ = trigonometric.hypot_, exponential.xlogy_
+    arccosh, arcsinh, arctanh = acosh, asinh, atanh
+    arccosh_, arcsinh_, arctanh_ = acosh_, asinh_, atanh_
+
     def where(self, condition: Any, other: Any) -> Any:
         """This tensor where `condition` holds, else `other`."""
         return selection.where(condition, self, other)
@@ -136,6 +167,11 @@ class Methods(Interop):
     max, min, median = extremum.max, extremum.min, extremum.median
     argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
     topk, kthvalue = extremum.topk, extremum.kthvalue
+    quantile, nanquantile, nanmedian = quantiles.quantile, quantiles.nanquantile, quantiles.nanmedian
+    mode, msort, aminmax = quantiles.mode, quantiles.msort, quantiles.aminmax
+    logcumsumexp, cov, corrcoef = differences.logcumsumexp, differences.cov, differences.corrcoef
+    histogram, argwhere = searching.histogram, searching.argwhere
+    unique_consecutive, gcd, lcm = searching.unique_consecutive, searching.gcd, searching.lcm
     any, all = comparison.any, comparison.all
     count_nonzero, nonzero = comparison.count_nonzero, comparison.nonzero
     bincount, histc, unique = counting.bincount, counting.histc, counting.unique
@@ -146,10 +182,19 @@ class Methods(Interop):
     reshape, view, flatten, unflatten = reshaping.reshape, reshaping.view, reshaping.flatten, reshaping.unflatten
     ravel, permute, transpose, t = reshaping.ravel, transposition.permute, transposition.transpose, transposition.t
     expand, squeeze, unsqueeze = reshaping.expand, reshaping.squeeze, reshaping.unsqueeze
+    t_, transpose_, squeeze_, unsqueeze_ = (
+        transposition.t_,
+        transposition.transpose_,
+        reshaping.squeeze_,
+        reshaping.unsqueeze_,
+    )
     movedim = transposition.movedim
     swapaxes = swapdims = transpose
+    swapaxes_ = swapdims_ = transpose_
     moveaxis, broadcast_to = movedim, expand
     select, narrow, diagonal = subviews.select, subviews.narrow, subviews.diagonal
+    split_with_sizes, unfold, take = subviews.split_with_sizes, windows.unfold, windows.take
+    diagflat, fill_diagonal_ = assembling.diagflat, windows.fill_diagonal_
     unbind, split, chunk = subviews.unbind, subviews.split, subviews.chunk
     tensor_split, hsplit, vsplit = subviews.tensor_split, subviews.hsplit, subviews.vsplit
     flip, fliplr, flipud = flipping.flip, flipping.fliplr, flipping.flipud
@@ -228,6 +273,8 @@ class Methods(Interop):
     bool, byte, char = (casting.casting(dtype) for dtype in (dtypes.bool, dtypes.uint8, dtypes.int8))
     short, int, long = (casting.casting(dtype) for dtype in (dtypes.int16, dtypes.int32, dtypes.int64))
     cfloat, cdouble = casting.casting(dtypes.complex64), casting.casting(dtypes.complex128)
+
+    type = type_of
 
     def type_as(self, other: TensorState) -> Any:
         """This tensor in the dtype of `other`."""

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from microtape.absent import why
 from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
@@ -33,6 +34,9 @@ from microtape.tape.tensor_state import (
 )
 from microtape.tape.watch import watch
 from microtape.tensors.copying import deep_copied, reduced
+from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - a tensor has a property of that name
+from microtape.tensors.dtype import public
+from microtape.tensors.from_data import construct
 from microtape.tensors.methods import Methods
 from microtape.tensors.printing import represent
 
@@ -59,9 +63,14 @@ class Tensor(Methods):
     """An array that remembers how it was computed.
 
     Make one with `microtape.tensor`, `zeros`, ...; its attribute `array` is the numpy array, of any shape and dtype.
+    `Tensor([1, 2])` and `Tensor(2, 3)` make one in the default dtype.
     """
 
     __slots__ = ()
+
+    def __new__(cls, *data: Any) -> Any:
+        """See `construct`. The engine makes its tensors with `new_tensor`, which does not call this."""
+        return construct(cls, data, dtypes.get_default_dtype())
 
     # Shape and dtype
 
@@ -71,9 +80,9 @@ class Tensor(Methods):
         return Size(self.array.shape)
 
     @property
-    def dtype(self) -> dtypes.DType:
-        """The element type."""
-        return self.array.dtype
+    def dtype(self) -> Dtype:
+        """The element type; see Note [Two kinds of dtypes]."""
+        return public(self.array.dtype)
 
     @property
     def device(self) -> devices.device:
@@ -84,6 +93,26 @@ class Tensor(Methods):
     def is_cuda(self) -> bool:
         """False."""
         return False
+
+    @property
+    def is_cpu(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def is_sparse(self) -> bool:
+        """False: there are no sparse tensors here."""
+        return False
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes that an element takes."""
+        return self.array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that all elements take."""
+        return self.array.nbytes
 
     @property
     def ndim(self) -> int:
@@ -112,6 +141,14 @@ class Tensor(Methods):
         """Whether the dtype is complex."""
         return self.array.dtype.kind == "c"
 
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self.array.dtype.kind in "ifc"
+
+    def is_nonzero(self) -> bool:
+        """Whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
+        return bool(self)
+
     def __len__(self) -> int:
         if not self.array.ndim:
             raise TypeError("len() of a 0-d tensor")
@@ -127,6 +164,10 @@ class Tensor(Methods):
 
     def __format__(self, spec: str) -> str:
         return format(self.item() if not self.array.ndim else repr(self), spec)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError, with what to do about a method of torch's that is not here on purpose."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{why(name)}")
 
     # The place in the graph
 
@@ -242,18 +283,19 @@ class Tensor(Methods):
         ensure_meta(self).grad = None
 
     @property
-    def grad_dtype(self) -> dtypes.DType | None:
+    def grad_dtype(self) -> Dtype | None:
         """The dtype in which this leaf accumulates gradients; None: gradients keep the dtype in which they arrive.
 
         Raises RuntimeError on a non-leaf tensor, and for a dtype that is neither floating nor complex.
         """
         if not is_leaf(self):
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
-        return grad_dtype_of(self)
+        found = grad_dtype_of(self)
+        return None if found is None else public(found)
 
     @grad_dtype.setter
-    def grad_dtype(self, dtype: dtypes.DType | None) -> None:
-        set_grad_dtype(self, dtype)
+    def grad_dtype(self, dtype: Any) -> None:
+        set_grad_dtype(self, dtype.dtype if isinstance(dtype, Dtype) else dtype)
 
     @property
     def data(self) -> Tensor:
@@ -430,6 +472,10 @@ class Tensor(Methods):
         if (watcher := watch.watcher) is not None:
             watcher.value_taken(op, self, value)
         return value
+
+    def __complex__(self) -> complex:
+        self._check_conversion()
+        return complex(self.array.item())
 
     def __int__(self) -> int:
         self._check_conversion()

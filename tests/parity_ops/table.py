@@ -14,7 +14,9 @@ from tests.parity_ops import (
     rows_networks,
     rows_random,
     rows_reduction,
+    rows_samples,
     rows_shape,
+    rows_special,
 )
 from tests.parity_ops.rows import ROWS
 

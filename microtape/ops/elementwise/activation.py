@@ -13,7 +13,7 @@ from microtape.ops.shared.kinds import in_place, refusal_of, refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import Binary, Operation, Unary, binary, call, unary
 
-__all__ = ["relu", "selu", "sigmoid"]
+__all__ = ["relu", "relu_", "selu", "sigmoid", "sigmoid_"]
 
 
 class SigmoidBackward0(Unary):

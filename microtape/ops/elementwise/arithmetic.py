@@ -16,7 +16,7 @@ from microtape.tape.operands import as_element, as_operand, number_as, promoted
 from microtape.tape.operation import NO_MASKS, Binary, Unary, binary, call, unary
 from microtape.tape.tensor_state import TensorState
 
-__all__ = ["add", "mul", "multiply", "neg", "negative", "positive", "rsub", "sub", "subtract"]
+__all__ = ["add", "mul", "multiply", "neg", "neg_", "negative", "positive", "rsub", "sub", "subtract"]
 
 
 class AddBackward0(Binary):

@@ -21,8 +21,10 @@ __all__ = [
     "allclose",
     "any",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
     "count_nonzero",
     "eq",
@@ -35,6 +37,9 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "le",
     "less",
     "less_equal",
@@ -46,6 +51,7 @@ __all__ = [
     "ne",
     "nonzero",
     "not_equal",
+    "signbit",
 ]
 
 _T = TypeVar("_T", bound=TensorState)
@@ -163,6 +169,8 @@ def _bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any
 bitwise_and = _bits(np.bitwise_and, "bitwise_and")
 bitwise_or = _bits(np.bitwise_or, "bitwise_or")
 bitwise_xor = _bits(np.bitwise_xor, "bitwise_xor")
+bitwise_left_shift = _bits(np.left_shift, "lshift")
+bitwise_right_shift = _bits(np.right_shift, "rshift")
 
 
 def bitwise_not(input: TensorState) -> Any:
@@ -200,6 +208,26 @@ def isnan(input: TensorState) -> Any:
 def isinf(input: TensorState) -> Any:
     """Where it is infinite."""
     return undifferentiable(np.isinf, input)
+
+
+def isposinf(input: TensorState) -> Any:
+    """Where it is infinite and positive."""
+    return undifferentiable(lambda x: x == np.inf, input, op="isposinf")
+
+
+def isneginf(input: TensorState) -> Any:
+    """Where it is infinite and negative."""
+    return undifferentiable(lambda x: x == -np.inf, input, op="isneginf")
+
+
+def isreal(input: TensorState) -> Any:
+    """Where the imaginary part is zero; everywhere in a real tensor."""
+    return undifferentiable(np.isreal, input)
+
+
+def signbit(input: TensorState) -> Any:
+    """Where the sign is minus, that of -0. included."""
+    return undifferentiable(lambda x: x < 0 if x.dtype.kind in "biu" else np.signbit(x), input, op="signbit")
 
 
 def isfinite(input: TensorState) -> Any:

@@ -19,17 +19,28 @@ from microtape.tape.tensor_state import TensorState
 __all__ = [
     "exp",
     "exp2",
+    "exp2_",
+    "exp_",
     "expm1",
+    "expm1_",
     "log",
     "log1p",
+    "log1p_",
     "log2",
+    "log2_",
     "log10",
+    "log10_",
+    "log_",
     "logaddexp",
     "pow",
     "reciprocal",
+    "reciprocal_",
     "rsqrt",
+    "rsqrt_",
     "sqrt",
+    "sqrt_",
     "square",
+    "square_",
     "xlogy",
 ]
 
@@ -348,3 +359,4 @@ def square_(x: TensorState) -> Any:
 exp_, exp2_, expm1_ = in_place(ExpBackward0), in_place(Exp2Backward0), in_place(Expm1Backward0)
 log_, log2_, log10_, log1p_ = map(in_place, (LogBackward0, Log2Backward0, Log10Backward0, Log1PBackward0))
 sqrt_, rsqrt_, reciprocal_ = in_place(SqrtBackward0), in_place(RsqrtBackward0), in_place(ReciprocalBackward0)
+xlogy_ = in_place(XlogyBackward0)

@@ -15,7 +15,7 @@ from microtape.ops.shared.chunked import in_chunks
 from microtape.ops.shared.kinds import in_place, named, refusing
 from microtape.tape.operation import Unary, unary
 
-__all__ = ["erf", "erfc"]
+__all__ = ["erf", "erf_", "erfc", "erfc_"]
 
 _STEPS = 32  # points of the table for each unit of x
 _PLACES: dict[Callable[..., float], dict[int, int]] = {  # of Gauss's rule, by itemsize

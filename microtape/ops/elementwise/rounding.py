@@ -13,7 +13,24 @@ from microtape.tape.in_place import call_
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState
 
-__all__ = ["abs", "absolute", "ceil", "fix", "floor", "frac", "round", "sgn", "sign", "trunc"]
+__all__ = [
+    "abs",
+    "abs_",
+    "absolute",
+    "ceil",
+    "ceil_",
+    "fix",
+    "floor",
+    "floor_",
+    "frac",
+    "frac_",
+    "round",
+    "round_",
+    "sgn",
+    "sign",
+    "trunc",
+    "trunc_",
+]
 
 
 @refusing(b="abs_cpu")

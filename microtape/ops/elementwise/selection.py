@@ -16,7 +16,20 @@ from microtape.tape.operands import NUMBERS, as_operand, as_tensor, number_as
 from microtape.tape.operation import Binary, Operation, binary, call, refusal
 from microtape.tape.tensor_state import TensorState, new_tensor
 
-__all__ = ["clamp", "clamp_max", "clamp_min", "clip", "heaviside", "maximum", "minimum", "nan_to_num", "where"]
+__all__ = [
+    "clamp",
+    "clamp_",
+    "clamp_max",
+    "clamp_max_",
+    "clamp_min",
+    "clamp_min_",
+    "clip",
+    "heaviside",
+    "maximum",
+    "minimum",
+    "nan_to_num",
+    "where",
+]
 
 
 class WhereBackward0(Promoting):

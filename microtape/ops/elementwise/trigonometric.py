@@ -14,23 +14,38 @@ from microtape.tape.operation import Binary, Unary, binary, unary
 
 __all__ = [
     "acos",
+    "acos_",
     "acosh",
+    "acosh_",
     "arccos",
+    "arccosh",
     "arcsin",
+    "arcsinh",
     "arctan",
     "arctan2",
+    "arctanh",
     "asin",
+    "asin_",
     "asinh",
+    "asinh_",
     "atan",
     "atan2",
+    "atan_",
     "atanh",
+    "atanh_",
     "cos",
+    "cos_",
     "cosh",
+    "cosh_",
     "hypot",
     "sin",
+    "sin_",
     "sinh",
+    "sinh_",
     "tan",
+    "tan_",
     "tanh",
+    "tanh_",
 ]
 
 
@@ -262,7 +277,7 @@ def atanh(input: Any) -> Any:
 sin_, cos_, tan_ = in_place(SinBackward0), in_place(CosBackward0), in_place(TanBackward0)
 asin_, acos_, atan_ = in_place(AsinBackward0), in_place(AcosBackward0), in_place(AtanBackward0)
 sinh_, cosh_, tanh_ = in_place(SinhBackward0), in_place(CoshBackward0), in_place(TanhBackward0)
-atan2_ = in_place(Atan2Backward0)
+atan2_, hypot_ = in_place(Atan2Backward0), in_place(HypotBackward0)
 asinh_, acosh_, atanh_ = in_place(AsinhBackward0), in_place(AcoshBackward0), in_place(AtanhBackward0)
 
 
@@ -271,3 +286,4 @@ arccos = acos
 arcsin = asin
 arctan = atan
 arctan2 = atan2
+arccosh, arcsinh, arctanh = acosh, asinh, atanh

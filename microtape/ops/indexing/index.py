@@ -27,7 +27,10 @@ from microtape.tape.operation import Operation, call
 from microtape.tape.tensor_state import TensorState, zeros_like
 from microtape.tape.views import view_call
 
-__all__ = ["index_put"]
+__all__ = [
+    "index_put",
+    "index_put_",
+]
 
 
 class IndexBackward0(Operation):

@@ -14,7 +14,11 @@ from microtape.tape.operands import as_operand, number_as
 from microtape.tape.operation import Operation, Unary, call, unary
 from microtape.tape.tensor_state import TensorState
 
-__all__ = ["clone"]
+__all__ = [
+    "clone",
+    "fill_",
+    "zero_",
+]
 
 
 class CloneBackward0(Unary):

@@ -21,9 +21,11 @@ __all__ = [
     "cat",
     "column_stack",
     "concat",
+    "concatenate",
     "dstack",
     "hstack",
     "meshgrid",
+    "row_stack",
     "stack",
     "vstack",
 ]
@@ -215,4 +217,5 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Any, ...]:
 
 
 # torch has several names for some functions
-concat = cat
+concat = concatenate = cat
+row_stack = vstack

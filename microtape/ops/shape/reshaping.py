@@ -12,6 +12,7 @@ from microtape.ops.shape.casting import ContiguousCopy, contiguous
 from microtape.ops.shared.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.shared.kinds import named
 from microtape.tape.operation import Operation, call, refusal
+from microtape.tape.reshape_in_place import view_call_
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import Array, TensorState
 from microtape.tape.views import ViewOperation, view_call
@@ -299,6 +300,21 @@ def unsqueeze(input: Any, dim: int) -> Any:
     if not isinstance(input, TensorState):
         return input.reshape((*input.shape[:dim], 1, *input.shape[dim:]))
     return view_call(input, UnsqueezeBackward0, dim)
+
+
+def squeeze_(x: TensorState, dim: int | tuple[int, ...] | None = None) -> Any:
+    """`squeeze`, in place: see Note [In-place views]."""
+    ndim = x.array.ndim
+    if dim is None:
+        return view_call_(x, "SqueezeBackward3", SqueezeBackward0(tuple(range(ndim))))
+    if isinstance(dim, tuple | list):
+        return view_call_(x, "SqueezeBackward5", SqueezeBackward2(dim_tuple(tuple(dim), ndim) or () if dim else ()))
+    return view_call_(x, "SqueezeBackward4", SqueezeBackward1((dim_index(dim, ndim),)))
+
+
+def unsqueeze_(x: TensorState, dim: int) -> Any:
+    """`unsqueeze`, in place: see Note [In-place views]."""
+    return view_call_(x, "UnsqueezeBackward1", UnsqueezeBackward0(dim_index(dim, x.array.ndim + 1)))
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

@@ -15,7 +15,18 @@ from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
 
-__all__ = ["chunk", "diagonal", "hsplit", "narrow", "select", "split", "tensor_split", "unbind", "vsplit"]
+__all__ = [
+    "chunk",
+    "diagonal",
+    "hsplit",
+    "narrow",
+    "select",
+    "split",
+    "split_with_sizes",
+    "tensor_split",
+    "unbind",
+    "vsplit",
+]
 
 _WHOLE = (slice(None),)  # one dimension of a key
 
@@ -152,6 +163,11 @@ class SplitBackward0(SplitWithSizesBackward0):
     """`split` into parts of one size."""
 
     __slots__ = ()
+
+
+def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    """Parts of these sizes along `dim`."""
+    return split(input, list(split_sizes), dim)
 
 
 def unbind(input: Any, dim: int = 0) -> Any:

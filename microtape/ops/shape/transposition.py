@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.shared.arguments import dim_index, sizes
+from microtape.tape.reshape_in_place import view_call_
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call
 
@@ -129,6 +130,19 @@ def matrix_transpose(x: Any, name: str = "mT") -> Any:
             f"tensor.{name} is only supported on matrices or batches of matrices. Got {x.ndim}-D tensor."
         )
     return transpose(x, -2, -1)
+
+
+def transpose_(x: TensorState, dim0: int, dim1: int) -> Any:
+    """`transpose`, in place: see Note [In-place views]."""
+    ndim = x.array.ndim
+    return view_call_(x, "TransposeBackward1", TransposeBackward0(dim_index(dim0, ndim), dim_index(dim1, ndim)))
+
+
+def t_(x: TensorState) -> Any:
+    """`t`, in place: see Note [In-place views]."""
+    if x.array.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.array.ndim}D")
+    return view_call_(x, "TBackward1", TBackward0())
 
 
 # torch has several names for some functions

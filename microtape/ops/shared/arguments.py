@@ -64,9 +64,9 @@ def torch_style(
 
 
 def refuse_out(out: None) -> None:
-    """Raise TypeError for an `out` other than None, which numpy's functions pass."""
+    """Raise TypeError for an `out` other than None, which numpy's functions pass to methods; see Note [Spellings]."""
     if out is not None:
-        raise TypeError("out= does not exist here: assign the result, or write it with copy_()")
+        raise TypeError("a method takes no out=: call the function of that name, or write the result with copy_()")
 
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:

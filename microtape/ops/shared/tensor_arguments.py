@@ -16,7 +16,9 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
+from microtape.ops.shared.spellings import respelled, write_out
 from microtape.tape.operands import ARRAYS, NUMBERS
+from microtape.tape.operation import unary
 from microtape.tape.tensor_state import TensorState
 
 _PARAMETERS = """
@@ -37,8 +39,9 @@ def naming_tensors(function: Any, method: bool = False) -> Any:
     if not isinstance(function, FunctionType):
         return function
     code = function.__code__
-    only_unary = len(code.co_names) == 2 and code.co_names[0] == "unary"  # which checks its operand
-    if only_unary or _NAMES.isdisjoint(code.co_varnames):
+    if len(code.co_names) == 2 and code.co_names[0] == "unary":  # which checks its operand
+        return function if method else _unary_with_out(function, function.__globals__[code.co_names[1]])
+    if _NAMES.isdisjoint(code.co_varnames):
         return function
 
     @wraps(function)
@@ -49,10 +52,29 @@ def naming_tensors(function: Any, method: bool = False) -> Any:
                 return result
             reason = _reason(function, arguments, named, True, method)
         except Exception as error:
+            if named and isinstance(error, TypeError):
+                known = respelled(function, named, method)  # see Note [Spellings]
+                if known is not None:
+                    operands = (*arguments, *known.values())
+                    return write_out(
+                        function.__name__, named.get("out"), lambda: checked(*arguments, **known), operands
+                    )
             reason = _reason(function, arguments, named, isinstance(error, AttributeError), method)
             if reason is None:
                 raise
         raise TypeError(reason or f"{function.__name__}(): an argument is neither a tensor nor a number")
+
+    return checked
+
+
+def _unary_with_out(function: Any, operation: Any) -> Any:
+    """`function`, which only calls `unary` with that operation, with an argument `out` as well."""
+
+    @wraps(function)
+    def checked(input: Any, *, out: Any = None) -> Any:
+        if out is None:
+            return unary(operation, input)
+        return write_out(function.__name__, out, lambda: unary(operation, input), (input,))
 
     return checked
 

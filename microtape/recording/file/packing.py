@@ -123,6 +123,11 @@ class Packer:
             )
 
 
+def name_of(dtype: np.dtype[Any]) -> str | None:
+    """The name of a dtype that files can hold; None for another one."""
+    return _NAME_OF.get(dtype)
+
+
 def npy_header(dtype: str, count: int) -> bytes:
     """The header of a one-dimensional `.npy` file of `count` elements: always 128 bytes."""
     text = f"{{'descr': '{DTYPES[dtype].str}', 'fortran_order': False, 'shape': ({count},), }}"

@@ -11,14 +11,12 @@ Note [Format of a .tape file]
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import io
 import json
 import math
 import os
 import re
-import secrets
 import typing
 import zipfile
 from collections.abc import Mapping
@@ -26,6 +24,7 @@ from typing import Any, TypeGuard
 
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
+from microtape.recording.file.archive import member, reason, unpacked, write_whole
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.file.json_columns import ColumnReader, column
 from microtape.recording.file.json_records import Damaged, fields, reader
@@ -54,7 +53,6 @@ _TABLES = (  # stored as columns
     "jacobians",
     "courses",
 )
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what else zipfile knows can unpack a million times its size
 _MOST_TIMES = 40  # deflate makes JSON 1,000 times as short if it says nothing; that of a recording, up to 10 times
 _SMALL = 4_000_000  # bytes that any member may unpack to
 _JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
@@ -96,31 +94,36 @@ def save(
         RecordingError: the file cannot be written, or the recording holds something that no file can (an object array).
     """
     path = os.fspath(path)
-    with paused():
-        data = _to_bytes(recording, Packer(element_budget, total_budget))
+    data = to_bytes(recording, element_budget=element_budget, total_budget=total_budget)
     try:
-        _write(os.path.realpath(path), data)
+        write_whole(path, data)
     except OSError as error:
-        raise RecordingError(f"{path}: cannot be written: {_reason(error)}") from None
+        raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
 
 
-def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recording:
+def to_bytes(recording: Recording, *, element_budget: int = ELEMENT_BUDGET, total_budget: int = TOTAL_BUDGET) -> bytes:
+    """What `save` writes."""
+    with paused():
+        return _to_bytes(recording, Packer(element_budget, total_budget))
+
+
+def load(path: Any, *, size_limit: int = SIZE_LIMIT) -> Recording:
     """Read a recording from a file. Arrays are read-only.
 
     Args:
-        path: a file written by `save`; it need not be trusted.
+        path: a file written by `save`, or one that is open for reading; it need not be trusted.
         size_limit: the number of bytes that the file may unpack to.
 
     Raises:
         RecordingError: the file is missing, unreadable, damaged, too large, of another version, or not a recording.
     """
-    path = os.fspath(path)
+    source, path = path, "the file" if hasattr(path, "read") else os.fspath(path)
     try:
-        data = _read(path, size_limit)
+        data = source.read() if hasattr(source, "read") else _read(path, size_limit)
         with paused():
             return _from_members(_unzip(data, size_limit))
     except OSError as error:
-        raise RecordingError(f"{path}: cannot be read: {_reason(error)}") from None
+        raise RecordingError(f"{path}: cannot be read: {reason(error)}") from None
     except _Refused as refused:
         raise RecordingError(f"{path}: {refused}") from None
     except Damaged as damage:
@@ -129,22 +132,6 @@ def load(path: str | os.PathLike[str], *, size_limit: int = SIZE_LIMIT) -> Recor
 
 class _Refused(Exception):  # noqa: N818
     """The file cannot be read; the message says why, for the user."""
-
-
-def _write(target: str, data: bytes) -> None:
-    if os.path.exists(target) and not os.path.isfile(target):  # /dev/null or a pipe, which cannot be replaced
-        with open(target, "wb") as file:
-            file.write(data)
-        return
-    unfinished = os.path.join(os.path.dirname(target), f".tape-{secrets.token_hex(6)}")
-    try:
-        with open(unfinished, "xb") as file:
-            file.write(data)
-        os.replace(unfinished, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(unfinished)
-        raise
 
 
 def _to_bytes(recording: Recording, packer: Packer) -> bytes:
@@ -170,17 +157,10 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # a fifth of level 6's time
+        archive.writestr(member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # a fifth of level 6's time
         for dtype, data in packs.items():
-            archive.writestr(_member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
+            archive.writestr(member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
     return buffer.getvalue()
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    """A zip entry without the writer's time, system or permissions."""
-    info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-    info.create_system, info.external_attr = 3, 0o644 << 16
-    return info
 
 
 def _read(path: str, limit: int) -> bytes:
@@ -201,36 +181,25 @@ def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            names = [member.filename for member in members]
+            names = [one.filename for one in members]
             if _JSON not in names:
                 raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
             if len(set(names)) != len(names) or not known.issuperset(names):
                 raise Damaged("unknown or repeated members")
-            if any(member.compress_type not in _METHODS for member in members):
-                raise Damaged("compressed by another method than deflate")
             total = sum(member.file_size for member in members)
             if total > limit or archive.getinfo(_JSON).file_size > limit // _JSON_SHARE:
                 raise _Refused(
                     f"unpacks to {total:,} bytes, more than the limit of {limit:,} ({limit // _JSON_SHARE:,} of JSON);"
                     " if you trust it, load(path, size_limit=...) raises it"
                 )
-            for member in members:
-                if member.file_size > _MOST_TIMES * member.compress_size + _SMALL:
-                    raise Damaged(f"a member unpacks to {member.file_size:,} bytes, more than any recording does")
-            return {member.filename: _inflated(archive, member) for member in members}
+            for one in members:
+                if one.file_size > _MOST_TIMES * one.compress_size + _SMALL:
+                    raise Damaged(f"a member unpacks to {one.file_size:,} bytes, more than any recording does")
+            return {one.filename: unpacked(archive, one) for one in members}
     except (_Refused, Damaged):
         raise
     except Exception as error:  # zipfile and zlib raise a dozen kinds for damaged bytes
         raise Damaged("its zip archive is cut off or altered") from error
-
-
-def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A member, of which never more is unpacked than its entry says: `ZipFile.read` unpacks all that is there."""
-    with archive.open(member) as stream:
-        data = stream.read(member.file_size)
-        if len(data) != member.file_size or stream.read(1):
-            raise Damaged("a member has another size than its entry says")
-    return data
 
 
 def _from_members(members: dict[str, bytes]) -> Recording:
@@ -360,7 +329,3 @@ def _are_options(options: object) -> TypeGuard[Mapping[str, object]]:
         isinstance(name, str) and all(map(is_plain, option if isinstance(option, list) else [option]))
         for name, option in options.items()
     )
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or type(error).__name__

@@ -11,6 +11,7 @@ derivatives in `checks`, those of passes of which only the sizes are kept in `co
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
@@ -283,6 +284,19 @@ class Recording:
             return self.tensors[node.variable].name or f"%{node_id}"
         names = [self.tensors[ref.tensor].name for ref in node.outputs if ref is not None]
         return ", ".join(name for name in names if name) or f"%{node_id}"
+
+    def save(self, path: str | os.PathLike[str], **budgets: int) -> None:
+        """Write this recording to a `.tape` file; see `save` in `recording/file/tape_file.py`."""
+        from microtape.recording.file.tape_file import save  # which needs this module
+
+        save(self, path, **budgets)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, size_limit: int | None = None) -> Recording:
+        """Read a recording from a `.tape` file. Raises RecordingError if it is none; see `load` in the same file."""
+        from microtape.recording.file.tape_file import SIZE_LIMIT, load
+
+        return load(path, size_limit=SIZE_LIMIT if size_limit is None else size_limit)
 
     def steps(self) -> Iterator[tuple[Pass, BackwardStep]]:
         """Every backward step of every pass, in the order in which they ran."""

@@ -15,14 +15,15 @@ UFUNCS = [
     if hasattr(mt.Tensor, ANOTHER_NAME.get(ufunc.__name__, ufunc.__name__))
 ]
 FLAT = "isnan isinf isfinite logical_and logical_or logical_xor logical_not equal not_equal less less_equal greater"
-BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
-UNDIFFERENTIABLE = {*FLAT.split(), "greater_equal"} | BITS
+BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "invert", "gcd", "lcm"}
+INTEGERS = {"gcd", "lcm"}
+UNDIFFERENTIABLE = {*FLAT.split(), "greater_equal", "signbit"} | BITS
 WITHOUT_DERIVATIVE = {"floor_divide", "heaviside"}
 DOMAIN = {"arccosh": [1.5, 2.5], "arcsin": [-0.5, 0.6], "arccos": [-0.5, 0.6], "arctanh": [-0.5, 0.6]}
 
 
 def test_these_are_all_of_them():
-    assert len(UFUNCS) == 64
+    assert len(UFUNCS) == 74
 
 
 def leaf(*numbers):
@@ -34,6 +35,7 @@ def test_a_universal_function_gives_what_numpy_gives(name, ufunc):
     numbers = (
         np.array([True, False]) if name in ("invert",) or "bitwise" in name else np.array(DOMAIN.get(name, [1.5, 2.5]))
     )
+    numbers = np.array([12, 18]) if name in INTEGERS else numbers
     arrays = [numbers, numbers[::-1].copy()][: ufunc.nin]
     result = ufunc(*[mt.tensor(array) for array in arrays])
     assert isinstance(result, mt.Tensor)
@@ -151,7 +153,7 @@ def test_their_arguments_may_be_numpys():
     assert np.cumsum(x, axis=1).tolist() == np.cumsum(array, axis=1).tolist()
     assert np.std(x, axis=0, ddof=1).tolist() == np.std(array, axis=0, ddof=1).tolist()
     assert np.clip(x, 1, 3).tolist() == np.clip(array, 1, 3).tolist()
-    with pytest.raises(TypeError, match="out= does not exist here"):
+    with pytest.raises(TypeError, match="takes no out="):
         np.sum(x, axis=0, out=np.zeros(3))
     with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
         x.sum(axes=0)

@@ -806,11 +806,19 @@ def a_recurrence_in_place(mt, see):
     see.value(x.grad, state)
 
 
-@shows(
-    "6 out=",
-    differs="There is no `out=`: a TypeError says to assign the result, or to write it with `copy_()`. In PyTorch it "
-    "cannot be differentiated either.",
-)
+@shows("6 out=")
+def writes_a_result_that_is_not_recorded(mt, see):
+    x, result, empty = mt.arange(3.0), mt.zeros(3), mt.zeros(0)
+    see.value(mt.mul(x, 2.0, out=result), mt.exp(x, out=empty), mt.sum(x, 0, out=mt.zeros(())))
+    see.value(result, empty, result._version > 0)
+    values, places = mt.zeros(2), mt.zeros(2, dtype=mt.int64)
+    mt.max(mt.tensor([[1.0, 3.0], [5.0, 2.0]]), dim=1, out=(values, places))
+    see.value(values, places)
+    with see.raising():
+        mt.mul(x, 2.5, out=mt.zeros(3, dtype=mt.int64))
+
+
+@shows("6 out=")
 def is_refused_where_gradients_are_wanted(mt, see):
     x, result = mt.ones(2, requires_grad=True), mt.zeros(2)
     with see.raising():

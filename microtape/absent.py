@@ -1,0 +1,37 @@
+"""What torch has and microtape does not have on purpose: one line each, with what to do instead."""
+
+from __future__ import annotations
+
+ELSEWHERE = "run the program on PyTorch with --engine torch"
+
+_COMPILER = "operations run as they are called, and nothing is compiled: leave the call out"
+_PRECISION = "numbers keep their dtype: leave autocast and the scaler out"
+_SPARSE = f"there are no sparse tensors: use dense ones, or {ELSEWHERE}"
+_PROCESSES = f"a program is one process: leave it out, or {ELSEWHERE}"
+_QUANTIZED = f"there are no quantized tensors; {ELSEWHERE}"
+
+_REASONS = {
+    "amp": _PRECISION,
+    "autocast": _PRECISION,
+    "bfloat16": f"numpy has no such numbers: use float32, or {ELSEWHERE}",
+    "compile": _COMPILER,
+    "distributed": _PROCESSES,
+    "distributions": f"draw with normal, rand and multinomial, and write the density out, or {ELSEWHERE}",
+    "fft": ELSEWHERE,
+    "jit": _COMPILER,
+    "multiprocessing": _PROCESSES,
+    "onnx": ELSEWHERE,
+    "profiler": f"Python's own profiler sees all that happens here, or {ELSEWHERE}",
+    "quantization": _QUANTIZED,
+    "quantize_per_tensor": _QUANTIZED,
+    "sparse": _SPARSE,
+    "sparse_coo_tensor": _SPARSE,
+    "sparse_csr_tensor": _SPARSE,
+    "to_sparse": _SPARSE,
+    "vision": f"there are no images, models and transforms of torchvision here; {ELSEWHERE}",
+}
+
+
+def why(name: str) -> str:
+    """What to add to an AttributeError about this name; "" if it is none of torch's that is left out on purpose."""
+    return f": {_REASONS[name]}" if name in _REASONS else ""

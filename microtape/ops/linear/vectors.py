@@ -1,0 +1,120 @@
+"""Products with vectors added to something: `addmv`, `addr`, `addbmm`; distances and cross products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from microtape.ops.elementwise.complex_numbers import conj
+from microtape.ops.linear.einsum import cross as cross_along
+from microtape.ops.linear.product import AddmmBackward0, bmm, check_one_dtype, dot, matmul, mv
+from microtape.ops.reduction.statistics import vector_norm
+from microtape.ops.shape.reshaping import expand
+from microtape.ops.shape.transposition import t, transpose
+from microtape.ops.shared.kinds import refusing
+from microtape.tape.in_place import call_
+from microtape.tape.operation import call
+from microtape.tape.tensor_state import TensorState
+
+__all__ = ["addbmm", "addmv", "addr", "cross", "dist", "vdot"]
+
+
+@refusing(b="addmv_impl_cpu")
+class AddmvBackward0(AddmmBackward0):
+    __slots__ = ()
+    formula = "z = β · x + α · Y · w    ∂x = β · g,  ∂Y = α · g ⊗ w,  ∂w = α · Yᵀ · g"
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return g.reshape((-1, 1)) * w * self.alpha
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return mv(t(y), g) * self.alpha
+
+
+class AddrBackward0(AddmmBackward0):
+    __slots__ = ()
+    formula = "Z = β · X + α · y ⊗ w    ∂X = β · G,  ∂y = α · G · w,  ∂w = α · Gᵀ · y"
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        return super().forward(x, y.reshape(-1, 1), w.reshape(1, -1))
+
+    def grad_y(self, g: Any, _y: Any, w: Any) -> Any:
+        return mv(g, w) * self.alpha
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return mv(t(g), y) * self.alpha
+
+
+class AddbmmBackward0(AddmmBackward0):
+    __slots__ = ()
+    formula = "Z = β · X + α · Σᵢ Yᵢ · Wᵢ    ∂X = β · G,  ∂Yᵢ = α · G · Wᵢᵀ,  ∂Wᵢ = α · Yᵢᵀ · G"
+
+    def forward(self, x: Any, y: Any, w: Any) -> Any:
+        n, _, m = y.shape[1], w.shape[1], w.shape[2]
+        return super().forward(x, y.swapaxes(0, 1).reshape(n, -1), w.reshape(-1, m))
+
+    def grad_y(self, g: Any, y: Any, w: Any) -> Any:
+        return bmm(expand(g, (y.shape[0], *g.shape)), transpose(w, 1, 2)) * self.alpha
+
+    def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        return bmm(transpose(y, 1, 2), expand(g, (y.shape[0], *g.shape))) * self.alpha
+
+
+def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta · input + alpha · mat · vec: of a matrix (n, m) and a vector (m,)."""
+    _check_product("addmv", mat, vec, 2, 1)
+    return call(AddmvBackward0(beta, alpha), input, mat, vec)
+
+
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta · input + alpha · vec1 ⊗ vec2: of vectors (n,) and (m,)."""
+    for i, vec in enumerate((vec1, vec2), 1):
+        if vec.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument vec{i}, but got {vec.ndim}-D")
+    return call(AddrBackward0(beta, alpha), input, vec1, vec2)
+
+
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta · input + alpha · the sum of the products of two batches of matrices, (b, n, k) and (b, k, m)."""
+    _check_product("addbmm", batch1, batch2, 3, 3)
+    return call(AddbmmBackward0(beta, alpha), input, batch1, batch2)
+
+
+def _check_product(name: str, x: Any, y: Any, ndim_x: int, ndim_y: int) -> None:
+    """Raise RuntimeError unless x and y have so many dimensions, sizes that fit, and one dtype."""
+    if x.ndim != ndim_x or y.ndim != ndim_y or x.shape[-1] != y.shape[-2 if ndim_y > 1 else 0]:
+        raise RuntimeError(f"{name}: shapes {list(x.shape)} and {list(y.shape)} do not fit")
+    check_one_dtype(x, y, f"{name}: expected operands of one dtype, but got {{}} and {{}}")
+
+
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """The cross product along `dim`, of size 3; by default the first dimension of that size."""
+    if dim is None:
+        dim = next((i for i, size in enumerate(input.shape) if size == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return cross_along(input, other, dim=dim)
+
+
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of `input - other`."""
+    return vector_norm(input - other, p)
+
+
+def vdot(input: Any, other: Any) -> Any:
+    """The dot product of two vectors, the first one conjugated."""
+    return dot(conj(input) if input.array.dtype.kind == "c" else input, other)
+
+
+def multi_dot(tensors: Sequence[Any]) -> Any:
+    """The product of several matrices, from left to right; the first and the last may be vectors."""
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    return reduce(matmul, tensors)
+
+
+def addmv_(x: TensorState, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """`addmv`, in place."""
+    _check_product("addmv", mat, vec, 2, 1)
+    return call_(AddmvBackward0(beta, alpha), x, mat, vec)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from microtape.basics.function_name import function_name
 from microtape.recording.model.model import NodeKind
 from microtape.recording.pytorch.formulas import FORMULAS, formula_of
 from microtape.tape.node import Node
@@ -19,7 +20,6 @@ _NOISE = re.compile(
     r"^(native|unsafe|cudnn|miopen|mkldnn|mps|thnn_fused|fused)_|(?<=scaled_dot_product_)[a-z_]+_(?=attention)"
     r"|_(alias|for_cpu|with_indices|legit|legit_no_training|impl|overrideable|data)$"
 )  # which of several kernels torch has chosen
-_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=\d[A-Z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z]{3})")  # not within Pool2D, Deg2Rad
 
 
 _OF_A_NORM = {"input": "x", "weight": "w", "bias": "b", "result1": "mean", "result2": "rstd"}
@@ -90,7 +90,7 @@ def about_dropped(name: str) -> About:
 
 def _word(name: str) -> str:
     """`MaxPool2DWithIndicesBackward0` as the name of torch's function: `max_pool2d`."""
-    word = _WORDS.sub("_", _NUMBER.sub("", name)).lower()
+    word = function_name(_NUMBER.sub("Backward", name))
     return "to" if word == "to_copy" else _NOISE.sub("", word)
 
 

@@ -20,6 +20,8 @@ FIRST = "example"
 """The README's program, in which every number can be checked by hand: the one that opens without a name."""
 CHECKED = {"wrong_function"}
 """Those that are compared with finite differences, to be found wrong."""
+PASSES = {"training": "1-3"}
+"""Those of which other passes than the first are worth a look."""
 
 
 def names() -> list[str]:
@@ -66,7 +68,7 @@ def make(folder: Path = RECORDINGS, chosen: list[str] | None = None) -> None:
         with open(os.devnull, "wb") as nowhere:
             record_script(
                 file_of(name), out=folder / f"{name}.tape",
-                check="functions" if name in CHECKED else None, output=nowhere,
+                check="functions" if name in CHECKED else None, passes=PASSES.get(name), output=nowhere,
             )  # fmt: skip
 
 

@@ -140,23 +140,26 @@ def _same(one: Value, other: Value) -> bool:
 
 
 def large_updates(program: Program) -> Iterator[Finding]:
-    """One finding for the first update that changed a leaf by more than its own norm, and did the loss no good."""
+    """One finding for the first update that changed a leaf by more than its own norm, unless the loss took it well."""
     for one in program.recording.updates:
         record = program.recording.tensors[one.tensor]
         if one.norm is None or one.change is None or one.norm <= _NEXT_TO_ZERO * math.sqrt(math.prod(record.shape)):
             continue
-        if one.change > one.norm and not _loss_falls(program, one):
+        if one.change > one.norm and not _loss_took_it_well(program, one):
             yield _large(program, one)
             return
 
 
-def _loss_falls(program: Program, update: UpdateRecord) -> bool:
-    """Whether the last pass from the line of the one before the update began with a smaller number than that one."""
+def _loss_took_it_well(program: Program, update: UpdateRecord) -> bool:
+    """Whether the last pass from the line of the one before the update began with no more than twice its number.
+
+    A leaf that begins next to zero has to grow, and the losses of batches differ; what diverges soon doubles.
+    """
     passes = program.recording.passes
     before = next((one for one in reversed(passes) if one.index < update.passes), None)
     last = next((one for one in reversed(passes) if before is not None and one.place == before.place), None)
     losses = [_loss(program, one) for one in (before, last) if one is not None]
-    return len(losses) == 2 and losses[1] < losses[0]
+    return len(losses) == 2 and losses[1] <= losses[0] + abs(losses[0])
 
 
 def _loss(program: Program, pass_: Pass) -> float:

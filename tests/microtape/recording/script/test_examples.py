@@ -36,7 +36,7 @@ def tensor_values(recording: Recording, name: str) -> list[Any]:
 
 
 def test_there_are_the_ones_that_the_documentation_promises() -> None:
-    promised = {"diamond", "mlp", "rnn", "gradient_penalty", "in_place_error", "nan_gradient"}
+    promised = {"diamond", "mlp", "rnn", "gradient_penalty", "in_place_error", "nan_gradient", "training"}
     functions = {"linear", "mul_constant", "several_outputs", "dirty", "returned_view", "wrong_function"}
     assert promised | functions | {"example", "clip_hooks", "checkpointed"} == set(EXAMPLES)
 

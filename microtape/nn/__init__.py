@@ -53,7 +53,8 @@ from microtape.nn.module import Module
 from microtape.nn.normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from microtape.nn.parameter import Parameter
 from microtape.nn.pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
-from microtape.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from microtape.nn.recurrent import GRU, LSTM, RNN
+from microtape.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from microtape.nn.reshaping import Flatten, Fold, Unflatten, Unfold
 
 __all__ = [

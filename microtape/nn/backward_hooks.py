@@ -16,6 +16,7 @@ from microtape.basics.call_site import user_stacklevel
 from microtape.functions.function import Function
 from microtape.tape.grad_mode import is_grad_enabled
 from microtape.tape.node import Node
+from microtape.tape.watch import call
 from microtape.tensors.tensor import Tensor
 
 
@@ -47,7 +48,7 @@ class BackwardHook:
     def on_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The module's arguments behind the node that calls the hooks."""
         self._inputs = len(args)
-        through, self._input_tensors = _through_a_node(args, self._at_inputs)
+        through, self._input_tensors = _through_a_node(args, _named(self._at_inputs, self._hooks))
         return through
 
     def on_outputs(self, result: Any) -> Any:
@@ -60,7 +61,7 @@ class BackwardHook:
             )
         results = result if isinstance(result, tuple) else (result,)
         self._outputs = len(results)
-        through, self._output_tensors = _through_a_node(results, self._at_outputs)
+        through, self._output_tensors = _through_a_node(results, _named(self._at_outputs, self._pre_hooks))
         return through if isinstance(result, tuple) else through[0]
 
     def _at_outputs(self, _: Any, grad_output: Sequence[Any]) -> Any:
@@ -68,7 +69,7 @@ class BackwardHook:
         assert self._output_tensors is not None
         self._grad_outputs = _spread(grad_output, self._output_tensors, self._outputs)
         for hook in self._pre_hooks:
-            returned = hook(self._module, self._grad_outputs)
+            returned = call("node post-hook", None, hook, self._module, self._grad_outputs)
             if returned is None:
                 continue
             if len(returned) != self._outputs:
@@ -91,7 +92,7 @@ class BackwardHook:
             stacklevel=user_stacklevel(),
         )
         for hook in self._hooks:
-            returned = hook(self._module, (None,) * self._inputs, self._grad_outputs)
+            returned = call("node post-hook", None, hook, self._module, (None,) * self._inputs, self._grad_outputs)
             if returned is not None and not (isinstance(returned, tuple) and all(one is None for one in returned)):
                 raise RuntimeError(
                     "Backward hook for Modules where no input requires gradient should always return None or None for "
@@ -106,7 +107,7 @@ class BackwardHook:
         assert self._input_tensors is not None
         gradients: Any = _spread(grad_input, self._input_tensors, self._inputs)
         for hook in self._hooks:
-            returned = hook(self._module, gradients, self._grad_outputs)
+            returned = call("node post-hook", None, hook, self._module, gradients, self._grad_outputs)
             if returned is None:
                 continue
             if len(returned) != self._inputs:
@@ -131,6 +132,17 @@ def _through_a_node(values: tuple[Any, ...], hook: Callable[..., Any]) -> tuple[
     node: Node = next(passed[i].grad_fn for i in places if passed[i].requires_grad)
     node.register_hook(hook)
     return _like(values, passed), places
+
+
+def _named(hook: Callable[..., Any], hooks: list[Callable[..., Any]]) -> Callable[..., Any]:
+    """`hook` under the names of the user's hooks that it calls, as recordings show it."""
+
+    def named(grad_inputs: Any, grad_outputs: Any) -> Any:
+        return hook(grad_inputs, grad_outputs)
+
+    names = [getattr(one, "__qualname__", type(one).__name__).rpartition("<locals>.")[2] for one in hooks]
+    named.__qualname__ = ", ".join(names) or "for the module's hooks"
+    return named
 
 
 def _like(values: tuple[Any, ...], changed: list[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""The programs by which findings are judged, with torch in their first line: their faults are faults there as well."""
+"""Programs with torch in their first line: those by which findings are judged, and the examples with modules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs.corpus import HERE, broken_programs
+from tests.programs.corpus import HERE, ROOT, broken_programs
 
 HEALTHY = sorted((HERE / "healthy").glob("*.py"))
+WITH_MODULES = sorted((ROOT / "microtape" / "examples" / "modules").glob("*.py"))
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 
 
@@ -31,7 +32,7 @@ def observed(program: Path, module: str) -> tuple[str, list[float], type[BaseExc
     return NUMBER.sub("#", output.getvalue()).replace(module, "mt"), numbers, raised
 
 
-@pytest.mark.parametrize("program", [*broken_programs(), *HEALTHY], ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", [*broken_programs(), *HEALTHY, *WITH_MODULES], ids=lambda path: path.stem)
 def test_a_program_does_what_it_does_on_torch(program: Path) -> None:
     ours, theirs = observed(program, "microtape"), observed(program, "torch")
     assert ours[0] == theirs[0]

@@ -87,7 +87,8 @@ def healthy_torch_programs() -> list[Path]:
 def healthy_programs() -> list[Path]:
     """The programs in which nothing is wrong, wherever they are."""
     exceptions = {ROOT / path for path in table()["exceptions"]}
-    folders = ("tests/programs/healthy/*.py", "microtape/examples/*.py", "docs/programs/*.py")
+    examples = ("microtape/examples/*.py", "microtape/examples/modules/*.py")
+    folders = ("tests/programs/healthy/*.py", *examples, "docs/programs/*.py")
     lessons = ("lessons/course/*/program.py", "lessons/course/*/solution.py")
     found = [path for pattern in (*folders, *lessons) for path in sorted(ROOT.glob(pattern))]
     return [path for path in found if path not in exceptions]

@@ -85,3 +85,18 @@ def test_initial_values_are_no_border() -> None:
         layer = nn.Linear(2, 2)
         layer(mt.ones(1, 2)).sum().backward()
     assert recorder.recording.borders == ()
+
+
+def test_a_hook_of_a_module_is_a_call_under_its_own_name() -> None:
+    layer = nn.Linear(2, 2)
+
+    def watch(module: nn.Module, grad_input: tuple[mt.Tensor], grad_output: tuple[mt.Tensor]) -> tuple[mt.Tensor]:
+        return (grad_input[0] * 2,)
+
+    layer.register_full_backward_hook(watch)
+    x = mt.ones(1, 2, requires_grad=True)
+    with mt.record() as recorder:
+        layer(x).sum().backward()
+    (call,) = recorder.recording.calls
+    assert (call.name, call.kind) == ("watch", "node post-hook")
+    assert x.grad.equal(2 * layer.weight.detach().sum(0, keepdim=True))

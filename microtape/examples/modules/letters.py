@@ -1,8 +1,13 @@
 import microtape as mt
 
+# An LSTM reads a text letter by letter and guesses the next letter.
+#
+# Look at: the gradient of the memory, which goes from step to step through
+# products with the forget gate alone, while that of the hidden state goes
+# through a matrix product each time.
+
 nn = mt.nn
 
-# An LSTM reads a word letter by letter and guesses the next letter.
 TEXT = "hello world "
 letters = sorted(set(TEXT))
 numbers = mt.tensor([letters.index(one) for one in TEXT])

@@ -1,11 +1,14 @@
 import microtape as mt
 
+# A small convolutional network tells horizontal stripes from vertical ones.
+#
+# Look at: max_pool2d. Of each four numbers only the largest one gets the
+# gradient.
+
 nn = mt.nn
 
 
 class Stage(nn.Module):
-    """Convolve, normalise, keep the largest of each four numbers."""
-
     def __init__(self, before, after):
         super().__init__()
         self.conv = nn.Conv2d(before, after, 3, padding=1, bias=False)

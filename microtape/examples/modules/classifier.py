@@ -1,11 +1,16 @@
 import microtape as mt
 
+# A network of modules learns which of three places a point belongs to.
+#
+# Look at: the names. A parameter is named by its path in the model, such as
+# hidden.0.weight, and the operations of a module's call are folded under its
+# path. The gradient of hidden.0.bias is 0: the norm behind it subtracts the
+# mean, which takes the bias away again.
+
 nn = mt.nn
 
 
 class Classifier(nn.Module):
-    """Two hidden layers, of which dropout switches off a part in training."""
-
     def __init__(self, features, hidden, classes):
         super().__init__()
         self.hidden = nn.Sequential(

@@ -10,7 +10,7 @@ from typing import Any, cast
 from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.calls import CallKind, CallRecord, CallStep, FunctionRecord, Variable
-from microtape.recording.model.model import Operand, Pass
+from microtape.recording.model.model import Pass
 from microtape.recording.pytorch.call_sites import is_library
 from microtape.recording.pytorch.inside.contracts import FunctionNote
 from microtape.recording.pytorch.inside.notebook import Notebook, is_tensor, numbered, version_in
@@ -156,8 +156,3 @@ class TorchCalls:
     def records(self) -> tuple[CallRecord, ...]:
         """The records, after `resolve`."""
         return self._records
-
-
-def noted(notebook: Notebook, values: Sequence[Any]) -> list[Operand]:
-    """Values as they are now."""
-    return list(map(notebook.operand_inside, values))

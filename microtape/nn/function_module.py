@@ -44,9 +44,9 @@ class FunctionModule(Module):
         """The options that the function gets."""
         return {name: getattr(self, name) for name in self.options}
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         """What the function makes of the inputs; its docstring has the shapes and errors."""
-        return type(self).function(*inputs, **self.given())
+        return type(self).function(*inputs, **named, **self.given())
 
     def extra_repr(self) -> str:
         """The options in the module's text; `inplace` only where it is chosen."""

@@ -10,11 +10,13 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 from microtape.basics.call_site import user_stacklevel
 from microtape.ops.elementwise.selection import where
 from microtape.random import Generator
 from microtape.tape.grad_mode import no_grad
-from microtape.tensors.factories import empty_like, eye
+from microtape.tensors.factories import empty_like, eye, from_numpy
 
 _LINEAR = ("linear", *(f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)), "sigmoid")
 
@@ -164,6 +166,24 @@ def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float |
     return calculate_gain(nonlinearity, a) / math.sqrt(fans(tensor)[modes.index(mode.lower())])
 
 
+@no_grad()
+def orthogonal_(tensor: Any, gain: float = 1, generator: Generator | None = None) -> Any:
+    """Orthogonal rows or columns of length `gain`: the Q of a QR decomposition of normal numbers (Saxe et al., 2013).
+
+    A tensor of more dimensions counts as a matrix (first, rest). Raises ValueError for fewer than 2 dimensions.
+    """
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel():
+        return tensor
+    rows = tensor.shape[0]
+    numbers = tensor.new_empty(rows, tensor.numel() // rows).normal_(generator=generator).numpy()
+    is_wide = rows < numbers.shape[1]
+    q, r = np.linalg.qr(numbers.T if is_wide else numbers)
+    q = q * np.sign(np.diag(r))  # which makes Q uniform among the orthogonal matrices (Mezzadri, 2007)
+    return tensor.copy_(from_numpy(q.T if is_wide else q).reshape(tensor.shape)).mul_(gain)
+
+
 __all__ = [
     "calculate_gain",
     "constant_",
@@ -172,6 +192,7 @@ __all__ = [
     "kaiming_uniform_",
     "normal_",
     "ones_",
+    "orthogonal_",
     "trunc_normal_",
     "uniform_",
     "xavier_normal_",

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from microtape.basics.call_site import user_stacklevel
+from microtape.basics.scope import scope
 from microtape.nn import functional
 from microtape.nn.parameter import Parameter
 from microtape.nn.recurrent_cells import Recurrent, gru_step, lstm_step, rnn_step
@@ -148,7 +149,8 @@ class _Layers(Recurrent):
         steps = functional.linear(sequence, weight_ih, bias_ih).unbind(0)
         outputs = []
         for from_input in reversed(steps) if backwards else steps:
-            state = self.step(from_input, functional.linear(state[0], weight_hh, bias_hh), state)
+            with scope("step"):  # so that a picture can fold the steps
+                state = self.step(from_input, functional.linear(state[0], weight_hh, bias_hh), state)
             outputs.append(state[0])
         return stack(outputs[::-1] if backwards else outputs), state
 

@@ -100,3 +100,10 @@ def test_a_hook_of_a_module_is_a_call_under_its_own_name() -> None:
     (call,) = recorder.recording.calls
     assert (call.name, call.kind) == ("watch", "node post-hook")
     assert x.grad.equal(2 * layer.weight.detach().sum(0, keepdim=True))
+
+
+def test_each_step_of_a_recurrent_network_is_a_scope() -> None:
+    network = nn.GRU(2, 3)
+    with mt.record() as recorder:
+        network(mt.ones(4, 1, 2))[0].sum().backward()
+    assert [one.name for one in recorder.recording.scopes] == ["GRU", *["step"] * 4]

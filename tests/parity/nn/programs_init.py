@@ -32,6 +32,17 @@ def fills_with_the_same_numbers(mt, see):
     see(init.eye_(mt.empty(2, 3)))
 
 
+def orthogonal_matrices(mt, see):
+    for shape in ((3, 3), (5, 2), (2, 5), (4, 3, 2), (2, 3, 2)):
+        for dtype in (mt.float32, mt.float64):
+            mt.manual_seed(5)
+            x = mt.empty(shape, dtype=dtype, requires_grad=True)
+            see(mt.nn.init.orthogonal_(x, gain=1.5) is x, x.requires_grad)
+            see.value(x)
+    with see.raising():
+        mt.nn.init.orthogonal_(mt.ones(3))
+
+
 def gains_and_refusals(mt, see):
     init = mt.nn.init
     for name in ("linear", "conv2d", "sigmoid", "tanh", "relu", "selu", "leaky_relu"):
@@ -58,4 +69,4 @@ def every_layer_is_drawn_from_one_stream(mt, see):
     see(mt.rand(3), mt.randn(20))
 
 
-PROGRAMS = [fills_with_the_same_numbers, gains_and_refusals, every_layer_is_drawn_from_one_stream]
+PROGRAMS = [fills_with_the_same_numbers, orthogonal_matrices, gains_and_refusals, every_layer_is_drawn_from_one_stream]

@@ -372,6 +372,7 @@ def recurrent_networks_check_their_input(mt, see):
 
 def layers_check_their_options(mt, see):
     nn = mt.nn
+    see(nn.MSELoss()(input=mt.ones(2), target=mt.zeros(2)), nn.Linear(1, 1, bias=False)(input=mt.zeros(1, 1)))
     for wrong in (
         lambda: nn.Conv2d(3, 4, 3, groups=2),
         lambda: nn.Conv2d(4, 3, 3, groups=2),

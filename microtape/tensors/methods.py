@@ -39,6 +39,14 @@ from microtape.tensors.interop import Interop
 from microtape.tensors.type_names import type_of
 
 
+def written_elementwise(name: str, function: Any, x: TensorState, *others: TensorState) -> Any:
+    """Write a Python function of each element into x. Raises RuntimeError if x requires grad."""
+    if requires_grad(x):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+    arrays = [one.array for one in (x, *others)]
+    return casting.copy_(x, np.vectorize(function, otypes=[x.array.dtype])(*arrays))
+
+
 class Methods(Interop):
     """What can be done with a tensor. torch documents these methods; here, each is the function of the same name."""
 
@@ -288,18 +296,11 @@ class Methods(Interop):
 
     def apply_(self, callable: Any) -> Any:
         """Write `callable(element)` for each element; raises RuntimeError for a tensor that requires grad."""
-        return self.map_(None, callable)
+        return written_elementwise("apply_", callable, self)
 
     def map_(self, tensor: Any, callable: Any) -> Any:
         """Write `callable(a, b)` for the elements of this tensor and of another; not recorded, as `apply_`."""
-        name = "apply_" if tensor is None else "map_"
-        if requires_grad(self):
-            raise RuntimeError(
-                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
-            )
-        others = () if tensor is None else (tensor.array,)
-        found = np.vectorize(callable, otypes=[self.array.dtype])(self.array, *others)
-        return casting.copy_(self, found)
+        return written_elementwise("map_", callable, self, tensor)
 
     def pin_memory(self, device: Any = None) -> Any:
         """This tensor: there is no memory but the CPU's."""

@@ -20,7 +20,7 @@ class Backend:
         return False
 
 
-cudnn = Backend(deterministic=True, benchmark=False, enabled=False, allow_tf32=False)
+cudnn = Backend(deterministic=False, benchmark=False, enabled=False, allow_tf32=False)
 cuda = Backend(matmul=Backend(allow_tf32=False))
 mps = Backend()
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
+from microtape.basics import dtypes
 from microtape.ops.shared.arguments import sizes
+from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - as in tensor.py
+from microtape.tensors.dtype import public
 from microtape.tensors.tensor import Size, Tensor
 
 __all__ = [
     "broadcast_shapes",
+    "detach",
     "is_complex",
     "is_floating_point",
     "is_nonzero",
     "is_tensor",
     "numel",
+    "result_type",
+    "typename",
 ]
 
 
@@ -40,6 +46,28 @@ def is_complex(input: Tensor) -> bool:
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element of `input` is not zero."""
     return input.is_nonzero()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Dtype:
+    """The dtype in which two operands, tensors or numbers, are computed."""
+    dimensioned = zero_dim = number = None
+    for one in (tensor1, tensor2):
+        if isinstance(one, Tensor):
+            with_dims, without = dtypes.ranks(one.array)
+            dimensioned, zero_dim = dtypes.join(dimensioned, with_dims), dtypes.join(zero_dim, without)
+        else:
+            number = dtypes.join(number, dtypes.of_number(one))
+    return public(dtypes.result_type(dimensioned, zero_dim, number))
+
+
+def typename(obj: Any) -> str:
+    """The name of an object's type: of a tensor as of `x.type()`."""
+    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+
+def detach(input: Tensor) -> Tensor:
+    """See `Tensor.detach`."""
+    return input.detach()
 
 
 def broadcast_shapes(*shapes: Any) -> Size:

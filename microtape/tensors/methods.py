@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from microtape.basics import dtypes
 from microtape.basics.devices import check_device
 from microtape.ops.elementwise import (
@@ -31,10 +33,18 @@ from microtape.ops.reduction import cumulative, differences, statistics, sums_an
 from microtape.ops.reduction import softmax as softmax_ops
 from microtape.ops.shape import casting, flipping, reshaping, subviews, transposition
 from microtape.ops.shared.tensor_arguments import naming_tensors
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, requires_grad
 from microtape.tensors import fresh
 from microtape.tensors.interop import Interop
 from microtape.tensors.type_names import type_of
+
+
+def written_elementwise(name: str, function: Any, x: TensorState, *others: TensorState) -> Any:
+    """Write a Python function of each element into x. Raises RuntimeError if x requires grad."""
+    if requires_grad(x):
+        raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")
+    arrays = [one.array for one in (x, *others)]
+    return casting.copy_(x, np.vectorize(function, otypes=[x.array.dtype])(*arrays))
 
 
 class Methods(Interop):
@@ -279,6 +289,26 @@ class Methods(Interop):
     def type_as(self, other: TensorState) -> Any:
         """This tensor in the dtype of `other`."""
         return casting.cast(self, other.array.dtype)
+
+    def adjoint(self) -> Any:
+        """The last two dimensions swapped, conjugated."""
+        return complex_numbers.conj(transposition.matrix_transpose(self, "adjoint()"))
+
+    def apply_(self, callable: Any) -> Any:
+        """Write `callable(element)` for each element; raises RuntimeError for a tensor that requires grad."""
+        return written_elementwise("apply_", callable, self)
+
+    def map_(self, tensor: Any, callable: Any) -> Any:
+        """Write `callable(a, b)` for the elements of this tensor and of another; not recorded, as `apply_`."""
+        return written_elementwise("map_", callable, self, tensor)
+
+    def pin_memory(self, device: Any = None) -> Any:
+        """This tensor: there is no memory but the CPU's."""
+        return self
+
+    def share_memory_(self) -> Any:
+        """This tensor: a program is one process."""
+        return self
 
     def cpu(self) -> Any:
         """This tensor: there is no other device."""

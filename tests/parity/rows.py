@@ -146,6 +146,7 @@ TABLE = """
     E gradcheck
     E gradgradcheck
     E functional
+    E func
 11 forward-mode AD, checkpoints
     A dual_level, make_dual, unpack_dual
     A Function.jvp, save_for_forward
@@ -161,6 +162,13 @@ TABLE = """
     E float -> double -> float
     E 0-d and zero-size tensors
     C complex
+13 names that programs use
+    E constructors
+    E keywords
+    E dtypes
+    E printing
+    E random state
+    A settings
 """
 
 

@@ -65,7 +65,7 @@ row("vdot", lambda mt, x, y: mt.vdot(x, y), real(3), real(3), **COMPOSED)
 row("dist", lambda mt, x, y: mt.dist(x, y), real(3), real(3), **COMPOSED)
 row("dist 1", lambda mt, x, y: x.dist(y, 1), real(2, 3), real(3), **COMPOSED)
 row("addmv", lambda mt, x, y, w: mt.addmv(x, y, w, beta=0.5, alpha=2), real(2), real(2, 3), real(3))
-row("addr", lambda mt, x, y, w: mt.addr(x, y, w, beta=0.5, alpha=2), real(2, 3), real(2), real(3))
+row("addr", lambda mt, x, y, w: mt.addr(x, y, w, beta=3, alpha=2), real(2, 3), real(2), real(3))
 row("addbmm", lambda mt, x, y, w: mt.addbmm(x, y, w, alpha=2), real(2, 2), real(4, 2, 3), real(4, 3, 2))
 row("addmv_", lambda mt, x, y, w: x.clone().addmv_(y, w), real(2), real(2, 3), real(3), in_place=True)
 row("cross of the first 3", lambda mt, x, y: mt.cross(x, y), real(3, 2), real(3, 2), **COMPOSED)
@@ -102,9 +102,10 @@ row(
     real(2, 2),
     real(2, 2),
 )
+SAMPLES = fixed([1, -1, 3, 0, 4, -2, 9])
 EDGES = fixed([0.0, 1.0, 2.5])
 row("histogram", lambda mt, x: mt.histogram(x.detach(), 3), real(7), smooth=False)
-row("histogram range", lambda mt, x: mt.histogram(x.detach(), bins=4, range=(-1.0, 2.0)), real(7), smooth=False)
+row("histogram range", lambda mt, x: mt.histogram(x.double() / 2, 4, range=(-1.0, 2.0)), SAMPLES, smooth=False)
 row("histogram density", lambda mt, x, e: x.detach().histogram(e, density=True), positive(7), EDGES, smooth=False)
 row(
     "histogram weight",

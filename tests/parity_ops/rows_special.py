@@ -94,18 +94,20 @@ written("logical_not_", lambda mt, x: x.clone().logical_not_(), fixed([1.0, 0.0]
 for name in ("bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_left_shift_", "bitwise_right_shift_"):
     written(name, lambda mt, x, n=name: getattr(x.clone(), n)(2), fixed([1, 6, 3]), smooth=False)
 written("bitwise_not_", lambda mt, x: x.clone().bitwise_not_(), mask(3), smooth=False)
-for name, call in {
-    "t_": lambda x: x.t_(),
-    "transpose_": lambda x: x.transpose_(0, -1),
-    "swapaxes_": lambda x: x.swapaxes_(1, 0),
-    "unsqueeze_": lambda x: x.unsqueeze_(1),
-    "squeeze_": lambda x: x.squeeze_(),
-    "squeeze_ one": lambda x: x.squeeze_(0),
-    "squeeze_ several": lambda x: x.squeeze_((0, 1)),
-}.items():  # not `smooth`: such a tensor may not carry a tangent
-    written(name, lambda mt, x, f=call: f(x * 2), real(1, 3), smooth=False)
-    written(f"{name} of a view", lambda mt, x, f=call: (base := x * 2, f(base[0:1]) * 3), real(2, 3), smooth=False)
-    written(f"{name}, then a write", lambda mt, x, f=call: wrote_after(x * 2, f), real(1, 3), smooth=False)
+for name, arguments in (
+    ("t_", ()),
+    ("transpose_", (0, -1)),
+    ("swapaxes_", (1, 0)),
+    ("unsqueeze_", (1,)),
+    ("squeeze_", ()),
+    ("squeeze_", (0,)),
+    ("squeeze_", ((0, 1),)),
+):  # not `smooth`: such a tensor may not carry a tangent
+    title = f"{name} {arguments}"
+    change = lambda x, n=name, a=arguments: getattr(x, n)(*a)  # noqa: E731
+    written(title, lambda mt, x, n=name, a=arguments: getattr(x * 2, n)(*a), real(1, 3), smooth=False)
+    written(f"{title} of a view", lambda mt, x, f=change: (y := x * 2, f(y[0:1]) * 3), real(2, 3), smooth=False)
+    written(f"{title}, then a write", lambda mt, x, f=change: wrote_after(x * 2, f), real(1, 3), smooth=False)
 written("wrong: t_", lambda mt, x: (x * 1).t_(), real(1, 2, 3), smooth=False)
 written("wrong: t_ of a leaf", lambda mt, x: x.t_(), real(2, 3), smooth=False)
 written("wrong: t_ of a leaf's view", lambda mt, x: x[:1].t_(), real(2, 3), smooth=False)
@@ -117,3 +119,16 @@ def wrote_after(x, change):
     change(view)
     view.mul_(3)
     return x, view
+
+
+# Short questions and copies
+
+row("adjoint", lambda mt, x: x.adjoint(), real(2, 3))
+row("detach by name", lambda mt, x: mt.detach(x), real(2), smooth=False)
+row("apply_", lambda mt, x: x.apply_(lambda one: one * 2), fixed([1, 2]), smooth=False)
+row("map_", lambda mt, x, y: x.map_(y, lambda a, b: a * b), fixed([1, 2]), fixed([3, 4]), smooth=False)
+row("wrong: apply_", lambda mt, x: x.apply_(abs), real(2), smooth=False)
+row("share_memory_", lambda mt, x: x.share_memory_(), fixed([1]), smooth=False)
+for name in ("arccosh", "arcsinh", "arctanh"):
+    row(f"{name} by that name", lambda mt, x, n=name: getattr(mt, n)(x * 0.3 + (n == "arccosh")), positive(3))
+row("randint_like", lambda mt, x: mt.randint_like(x, 1), fixed([1, 2]), smooth=False)

@@ -18,10 +18,14 @@ ELSEWHERE = {
     "is a mode or a setting": """
         enable_grad get_default_dtype inference_mode is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled
         is_inference is_inference_mode_enabled no_grad set_anomaly_enabled set_default_dtype set_grad_enabled
-        are_deterministic_algorithms_enabled get_default_device set_default_device set_default_tensor_type
+        are_deterministic_algorithms_enabled get_default_device get_rng_state set_rng_state set_default_device
+        set_default_tensor_type
         set_float32_matmul_precision set_num_interop_threads set_num_threads set_printoptions
         use_deterministic_algorithms""",
     "records, and torch has nothing like it": "load record save scope",
+    "asks about dtypes and types": "can_cast dtype is_nonzero promote_types result_type type typename",
+    "does nothing here": "pin_memory",
+    "loops over slices, and is tested with func": "vmap",
     "is a class": """LinAlgError Size Tensor device BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor
         IntTensor LongTensor ShortTensor""",
     "asks for a device that is not there": "cuda",

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.parity
 
 SPACES = {"": "", "linalg": "linalg", "functional": "nn.functional", "method": "Tensor"}
 NOT_OPERATIONS = """enable_grad inference_mode load manual_seed no_grad record save scope seed set_anomaly_enabled
-    set_default_dtype set_grad_enabled"""
+    set_default_dtype set_grad_enabled set_default_device set_default_tensor_type set_printoptions set_num_threads
+    set_num_interop_threads use_deterministic_algorithms set_float32_matmul_precision set_rng_state"""
 ONLY_OURS = {
     "tensordot": "looks at its tensors before its dims",
     "split": "torch's splits a string",

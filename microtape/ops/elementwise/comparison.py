@@ -70,7 +70,7 @@ def _without_history(op: str, operands: tuple[TensorState, ...], output: _T) -> 
     return output
 
 
-_ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
+ORDERINGS = {np.less: "lt_cpu", np.less_equal: "le_cpu", np.greater: "gt_cpu", np.greater_equal: "ge_cpu"}
 """Comparisons that are undefined for complex numbers, and torch's kernels for them."""
 
 
@@ -81,8 +81,8 @@ def _compared(function: Callable[..., Any], x: TensorState, y: Any) -> Any:
         if y is NotImplemented:
             return y
     a, b = promoted(x.array, y.array)
-    if a.dtype.kind == "c" and function in _ORDERINGS:
-        raise refusal_of(a.dtype, _ORDERINGS[function])
+    if a.dtype.kind == "c" and function in ORDERINGS:
+        raise refusal_of(a.dtype, ORDERINGS[function])
     try:
         array = as_array(function(a, b))
     except ValueError as error:
@@ -212,12 +212,20 @@ def isinf(input: TensorState) -> Any:
 
 def isposinf(input: TensorState) -> Any:
     """Where it is infinite and positive."""
+    _refuse_complex("isposinf", input)
     return undifferentiable(lambda x: x == np.inf, input, op="isposinf")
 
 
 def isneginf(input: TensorState) -> Any:
     """Where it is infinite and negative."""
+    _refuse_complex("isneginf", input)
     return undifferentiable(lambda x: x == -np.inf, input, op="isneginf")
+
+
+def _refuse_complex(name: str, x: TensorState) -> None:
+    """Raise RuntimeError for complex numbers."""
+    if x.array.dtype.kind == "c":
+        raise RuntimeError(f"{name} does not support complex inputs.")
 
 
 def isreal(input: TensorState) -> Any:
@@ -226,7 +234,9 @@ def isreal(input: TensorState) -> Any:
 
 
 def signbit(input: TensorState) -> Any:
-    """Where the sign is minus, that of -0. included."""
+    """Where the sign is minus, that of -0. included. Raises NotImplementedError for complex numbers."""
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return undifferentiable(lambda x: x < 0 if x.dtype.kind in "biu" else np.signbit(x), input, op="signbit")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.ops.elementwise import comparison
 from microtape.ops.shape.casting import copy_
-from microtape.ops.shared.kinds import nothing
+from microtape.ops.shared.kinds import nothing, refusal_of
 from microtape.tape.grad_mode import no_grad
 from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand, promoted
@@ -26,7 +26,11 @@ class WrittenComparison(Operation):
     compare: Callable[..., Any]
 
     def forward(self, x: Any, y: Any) -> Any:
-        return type(self).compare(*promoted(x, y)).astype(x.dtype)
+        a, b = promoted(x, y)
+        compare = type(self).compare
+        if a.dtype.kind == "c" and compare in comparison.ORDERINGS:
+            raise refusal_of(a.dtype, comparison.ORDERINGS[compare])
+        return compare(a, b).astype(x.dtype)
 
     def grad_x(self, g: Any) -> Any:
         return nothing(g)

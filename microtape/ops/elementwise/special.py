@@ -73,7 +73,7 @@ class SincBackward0(Unary):
         return g * where(x == 0, 0.0, slope)
 
 
-@refusing(c="lgamma")
+@refusing(c="lgamma_vml_cpu")
 class LgammaBackward0(Unary):
     formula = "z = ln |Γ(x)|    ∂z/∂x = ψ(x), the digamma function"
 
@@ -124,7 +124,7 @@ def _digamma(x: Any) -> Any:
     return choose(x == 0, np.copysign(np.inf, -x), total)
 
 
-@refusing(c="polygamma")
+@refusing(c="{self.kernel}")
 class PolygammaBackward0(Unary):
     __slots__ = ("order",)
     formula = "z = ψₙ(x), the n-th derivative of ψ    ∂z/∂x = ψₙ₊₁(x)"
@@ -132,6 +132,11 @@ class PolygammaBackward0(Unary):
     def __init__(self, order: int) -> None:
         super().__init__()
         self.order = order
+
+    @property
+    def kernel(self) -> str:
+        """torch's name for the computation, which is in its errors."""
+        return ("digamma", "trigamma")[self.order] if self.order < 2 else "polygamma"
 
     def forward(self, x: Any) -> Any:
         if not self.order:

@@ -31,7 +31,7 @@ def block_diag(*tensors: Any) -> Any:
 def cartesian_prod(*tensors: Any) -> Any:
     """All tuples of one element from each vector, as the rows of a matrix; of a single vector, the vector."""
     if len(tensors) == 1:
-        return tensors[0]
+        return reshape(tensors[0], (-1,))
     return stack([reshape(one, (-1,)) for one in meshgrid(*tensors, indexing="ij")], 1)
 
 

@@ -63,6 +63,8 @@ def unfold(x: Any, dimension: int, size: int, step: int) -> Any:
 
 def take(input: Any, index: Any) -> Any:
     """The elements of the flattened `input` at the places in `index`, in the shape of `index`."""
+    if not isinstance(index, TensorState):
+        raise AttributeError("index")  # see Note [Arguments that are no tensors]
     return _picked(reshape(input, (-1,)), index)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.indexing.diagonals import tril
 from microtape.ops.linear.decomposition import matrix_norm, svdvals
@@ -70,7 +71,11 @@ class LinalgQrBackward0(MultiOutputOperation):
 def pinv(A: Any, *, rtol: float | None = None) -> Any:  # noqa: N803 - torch's name
     """The Moore-Penrose inverse; singular values below `rtol` times the largest count as 0."""
     check_matrix("linalg.pinv", A)
-    check_floating("linalg.pinv", A)
+    if A.dtype.kind not in "fc" or A.dtype == np.float16:
+        raise RuntimeError(
+            f"linalg.pinv({scalar_name(A.dtype)}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of "
+            "float, double, cfloat or cdouble types"
+        )
     return call(LinalgPinvBackward0(rtol), A)
 
 
@@ -86,13 +91,14 @@ def qr(A: Any, mode: str = "reduced") -> Any:  # noqa: N803 - torch's name
     """
     if mode != "reduced":
         raise RuntimeError(f"qr takes mode='reduced' here, not '{mode}'")
-    check_matrix("linalg.qr", A)
+    check_floating("linalg.qr", check_matrix("linalg.qr", A))
     return call_multi_output(LinalgQrBackward0(), A)
 
 
 def matrix_rank(A: Any, *, rtol: float | None = None) -> Any:  # noqa: N803 - torch's name
     """How many singular values are above `rtol` times the largest."""
     check_matrix("linalg.matrix_rank", A)
+    _check_full_precision(A)
 
     def count(x: Any) -> Any:
         tolerance = max(x.shape[-2:]) * np.finfo(x.dtype).eps if rtol is None else rtol
@@ -110,6 +116,12 @@ def cond(A: Any, p: Any = None) -> Any:  # noqa: N803 - torch's name
     return matrix_norm(A, p) * matrix_norm(inv(A), p)
 
 
+def _check_full_precision(x: Any) -> None:
+    """Raise RuntimeError for integers and half precision."""
+    if x.dtype.kind not in "fc" or x.dtype == np.float16:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+
+
 _lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
 
@@ -119,6 +131,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None) -> Any:  # noqa: N803 - to
     NB: it is computed with the pseudo-inverse; `singular_values` is empty, and `residuals` too unless A has full rank
     and more rows than columns.
     """
+    _check_full_precision(A)
     solution = pinv(A, rtol=rcond) @ B
     rank = matrix_rank(A, rtol=rcond)
     rows, columns = A.shape[-2:]

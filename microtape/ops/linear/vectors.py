@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.complex_numbers import conj
 from microtape.ops.linear.einsum import cross as cross_along
 from microtape.ops.linear.product import AddmmBackward0, bmm, check_one_dtype, dot, matmul, mv
@@ -99,7 +100,11 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of `input - other`."""
-    return vector_norm(input - other, p)
+    difference = input - other
+    if difference.dtype.kind not in "fc":
+        name = scalar_name(difference.array.dtype)
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {name} instead.")
+    return vector_norm(difference, p)
 
 
 def vdot(input: Any, other: Any) -> Any:

@@ -13,7 +13,7 @@ from microtape.ops.reduction.sums_and_extrema import MaxBackward1, amax, amin, c
 from microtape.ops.shape.reshaping import reshape, squeeze, unsqueeze
 from microtape.ops.shape.transposition import movedim
 from microtape.ops.shared.arguments import dim_index
-from microtape.ops.shared.kinds import refusing
+from microtape.ops.shared.kinds import refusal_of, refusing
 from microtape.tape.multi_output import call_multi_output, return_type
 from microtape.tape.operation import call
 from microtape.tape.tensor_state import Array, TensorState, new_tensor
@@ -21,7 +21,7 @@ from microtape.tape.tensor_state import Array, TensorState, new_tensor
 __all__ = ["aminmax", "mode", "msort", "nanmedian", "nanquantile", "quantile"]
 
 
-@refusing(c="mode")
+@refusing(c="mode_cpu")
 class ModeBackward0(Choice):
     """Of several elements that are equally frequent, the smallest; its last place."""
 
@@ -85,6 +85,8 @@ _aminmax = return_type("aminmax", "min", "max")
 
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """`amin` and `amax` as one tuple (min, max)."""
+    if input.array.dtype.kind == "c":
+        raise refusal_of(input.array.dtype, "aminmax_cpu")
     return _aminmax(*[function(input, () if dim is None else dim, keepdim) for function in (amin, amax)])
 
 
@@ -143,7 +145,7 @@ def _check_quantile(name: str, x: Any, q: Any, interpolation: str) -> None:
     if not x.array.size:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     if x.array.dtype not in (np.float32, np.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if isinstance(q, TensorState):
         if q.array.ndim > 1:
             raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")

@@ -34,8 +34,11 @@ def histogram(
     themselves, ascending. With `weight`, of the shape of `input`, its numbers are added; with `density` the counts are
     scaled to an integral of 1. Raises NotImplementedError for integers, RuntimeError for wrong arguments.
     """
-    if input.array.dtype not in (np.float32, np.float64):
-        raise refusal_of(input.array.dtype, "histogramdd")
+    if not isinstance(bins, int | TensorState):
+        raise TypeError(f"histogram(): argument 'bins' (position 2) must be int or Tensor, not {type(bins).__name__}")
+    measured = isinstance(bins, int) and range is None
+    if input.array.dtype.kind != "f" or (measured and input.array.dtype == np.float16):
+        raise refusal_of(input.array.dtype, "histogramdd" if measured else "histogram_cpu")
     if isinstance(bins, int) and bins <= 0:
         raise RuntimeError(f"histogram(): bins must be > 0, but got {bins} for dimension 0")
     if weight is not None and weight.array.shape != input.array.shape:
@@ -74,6 +77,8 @@ def searchsorted(
     if side is not None and side not in ("left", "right"):
         raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
     x = as_operand(input, sorted_sequence)
+    if x.array.dtype.kind in "bc":
+        raise refusal_of(x.array.dtype, "searchsorted_out_cpu")
     where: Any = "right" if right or side == "right" else "left"
 
     def find(rows: Array, values: Array) -> Any:

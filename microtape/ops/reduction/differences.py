@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.dtypes import get_default_dtype, scalar_name
+from microtape.ops.elementwise.complex_numbers import complex, imag, real
 from microtape.ops.elementwise.exponential import exp, sqrt
 from microtape.ops.elementwise.selection import clamp, where
 from microtape.ops.reduction.cumulative import Scan, accumulated, cumsum, diff
 from microtape.ops.reduction.sums_and_extrema import mean, sum
+from microtape.ops.shape.casting import cast
 from microtape.ops.shape.joining import cat
 from microtape.ops.shape.reshaping import reshape, unsqueeze
-from microtape.ops.shape.subviews import diagonal, narrow
+from microtape.ops.shape.subviews import diagonal, narrow, select
 from microtape.ops.shape.transposition import matrix_transpose, movedim
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusing
@@ -37,7 +40,12 @@ class LogcumsumexpBackward0(Scan):
     formula = "zᵢ = ln Σ eˣʲ over j ≤ i    ∂xⱼ = Σ gᵢ · eˣʲ⁻ᶻⁱ over i ≥ j"
 
     def forward(self, x: Any) -> Any:
-        return accumulated(np.logaddexp, x, self.dim, x.dtype) if x.ndim else x.copy()
+        if not x.ndim:
+            return x.copy()
+        if x.dtype.kind == "c":
+            top = x.real.max(self.dim, keepdims=True)
+            return top + np.log(np.cumsum(np.exp(x - top), self.dim))
+        return accumulated(np.logaddexp, x, self.dim, x.dtype)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
         if not x.ndim:
@@ -61,6 +69,8 @@ def gradient(
     `spacing` is the distance of the samples, one for each dimension, or a vector of coordinates for each. At the ends
     the differences are one-sided, of order `edge_order`, 1 or 2. Raises RuntimeError for too few samples.
     """
+    if input.dtype == np.uint8:
+        raise RuntimeError("microtape.gradient does not support uint8 input.")
     dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else list(dim)
     given = list(spacing) if isinstance(spacing, tuple | list) else [1 if spacing is None else spacing] * len(dims)
     if len(given) != len(dims):
@@ -133,14 +143,26 @@ def _areas(y: Any, x: Any, dx: Any, dim: int) -> Any:
 
 def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """The integral of `y` along `dim` by the trapezoidal rule, over the coordinates `x` or steps of `dx` (or 1)."""
-    counted = dim_index(dim, y.ndim)
+    counted = _checked_dim("trapezoid", y, x, dim)
+    if x is None:
+        ends = select(y, counted, 0) + select(y, counted, -1)
+        return (sum(y, counted) - ends * 0.5) * (1 if dx is None else dx)
     return sum(_areas(y, x, dx, counted), counted) / 2
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     """`trapezoid` up to each sample but the first."""
-    counted = dim_index(dim, y.ndim)
+    counted = _checked_dim("cumulative_trapezoid", y, x, dim)
     return cumsum(_areas(y, x, dx, counted), counted) / 2
+
+
+def _checked_dim(name: str, y: Any, x: Any, dim: int) -> int:
+    """`dim` counted from the front. Raises RuntimeError for bools."""
+    if "b" in [one.dtype.kind for one in (y, x) if one is not None]:
+        raise RuntimeError(
+            f"{name}: received a bool input for {'`y`' if x is None else '`x` or `y`'}, but bool is not supported"
+        )
+    return dim_index(dim, y.ndim)
 
 
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
@@ -154,6 +176,10 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
             f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
         )
     x = reshape(input, (1, -1)) if input.ndim < 2 else input
+    if x.dtype.kind == "b":
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    x = _floating(x)
+    _check_weights(fweights, aweights)
     weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
     if weights is None:
         count: Any = x.shape[1]
@@ -175,6 +201,26 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return reshape(result, ()) if input.ndim < 2 else result
 
 
+def _check_weights(fweights: Any, aweights: Any) -> None:
+    """Raise RuntimeError unless the weights are vectors, of integers and of floats."""
+    for name, one, kinds, wanted in (
+        ("fweights", fweights, "iu", "integral"),
+        ("aweights", aweights, "f", "floating point"),
+    ):
+        if one is not None and one.ndim > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {one.ndim} dimensions"
+            )
+        if one is not None and one.dtype.kind not in kinds:
+            name_of = scalar_name(one.array.dtype)
+            raise RuntimeError(f"cov(): expected {name} to have {wanted} dtype but got {name} with {name_of} dtype")
+
+
+def _floating(x: Any) -> Any:
+    """x; of integers or bools, x in the default dtype."""
+    return cast(x, get_default_dtype()) if x.array.dtype.kind in "biu" else x
+
+
 def corrcoef(input: Any) -> Any:
     """The correlation coefficients of the rows of (variables, observations), within [-1, 1]."""
     c = cov(input)
@@ -182,6 +228,8 @@ def corrcoef(input: Any) -> Any:
         return c / c
     deviations = sqrt(diagonal(c))
     ratio = c / reshape(deviations, (-1, 1)) / reshape(deviations, (1, -1))
+    if ratio.dtype.kind == "c":
+        return complex(clamp(real(ratio), -1, 1), clamp(imag(ratio), -1, 1))
     return clamp(ratio, -1, 1)
 
 

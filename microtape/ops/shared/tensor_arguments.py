@@ -23,9 +23,9 @@ from microtape.tape.tensor_state import TensorState
 
 _PARAMETERS = """
     A B a abs anchor angle append attn_mask b batch1 batch2 bias boundaries condition elements end exponent
-    imag index indices input input1 input2 key mask mat1 mat2 max min negative operands other pos_weight
+    imag index indices input input1 input2 key mask mat mat1 mat2 max min negative operands other pos_weight
     positive prepend query real repeats running_mean running_var source src target tensor tensor1 tensor2
-    tensors test_elements value values vec vec2 weight weights x x1 x2
+    sorted_sequence tensors test_elements value values vec vec1 vec2 weight weights x x1 x2 y
 """
 _NAMES = frozenset(_PARAMETERS.split())
 _ANNOTATIONS = re.compile(r"(Any|Tensor|TensorState|Sequence\[Any( \| None)?\])( \| None)?")

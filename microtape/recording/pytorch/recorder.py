@@ -77,6 +77,7 @@ class TorchRecorder:
         *,
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
+        on_device: Callable[[Any], bool] | None = None,
     ) -> None:
         self.title = title
         self.after_pass = after_pass
@@ -88,7 +89,7 @@ class TorchRecorder:
         self.open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
         self.thread = stack_ident()
-        self.values = Values(Budget())
+        self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)
         self.asleep = False
         self._passed: list[int] = []  # the passes that are running and only counted
@@ -112,7 +113,9 @@ class TorchRecorder:
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
         updates = (
-            self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
+            self.segments[-1].updates.next_segment(self.count)
+            if self.segments
+            else Updates(self.operations.written, self.values)
         )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
         self.tensors.begin_segment()
@@ -269,6 +272,8 @@ class TorchRecorder:
         if self.open:
             self.open[-1].is_outer = False
         with self.faults.noting(f"pass {opened.index + 1}"):
+            if not self.open:
+                self.values.fetch()
             finished = opened.finish(record)
             self.passes.append(finished)
             if not opened.request.keep_graph:
@@ -303,8 +308,12 @@ class TorchRecorder:
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
             unfinished = [one.finish(None) for one in self.open]
             segments = [one._replace(passes=_with_made(one)) for one in self.segments]
+            found = joined(segments, unfinished, self.freed, self.sources, self.count)  # type: ignore[arg-type]
+            self.values.fetch()
             return dataclasses.replace(
-                joined(segments, unfinished, self.freed, self.sources, self.count),  # type: ignore[arg-type]
+                found,
+                passes=self.values.settled(found.passes),
+                tensors=self.values.settled(found.tensors),
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,

@@ -41,7 +41,8 @@ def edge_of(output: Any) -> tuple[Any, int]:
         return output.grad_fn, output.output_nr
     with torch.inference_mode(False), torch.enable_grad():
         if output.layout is not torch.strided and not output.is_nested:  # torch looks at a view, and this has none
-            return output.clone().grad_fn.next_functions[0][0], 0
+            copy: Any = output.clone()
+            return copy.grad_fn.next_functions[0][0], 0
         return torch.autograd.graph.get_gradient_edge(output).node, 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -20,11 +21,11 @@ _TINY = 1e-30  # squares of float32 below it lose digits
 _CANCELLED = 0.05  # a variance that is a smaller part of the mean square has lost digits
 _REPEATED = 16  # of a dimension that repeats the same elements, a thumbnail is made of so many
 _BINS = 16
-_SAMPLE = 1024
+SAMPLED = 1024  # elements of a large array, of which its histogram is made
 _LARGE = 1e150
 
 # Where the elements of a sample are: in equal parts of the array, at irregular places, so that no period of it shows.
-_PLACES = (np.arange(_SAMPLE) + np.arange(_SAMPLE) * math.sqrt(1.25) % 1) / _SAMPLE
+_PLACES = (np.arange(SAMPLED) + np.arange(SAMPLED) * math.sqrt(1.25) % 1) / SAMPLED
 
 _Numbers = npt.NDArray[np.floating[Any]]  # float32 or float64
 _Floats = npt.NDArray[np.float64]
@@ -57,8 +58,7 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
         if pictures and about.min is not None and about.max is not None:
             histogram = _histogram(about.finite, about.min, about.max, about.known * repeats)
         if pictures:
-            shape = [min(side, _REPEATED) if again else side for side, again in zip(array.shape, expanded, strict=True)]
-            shown = np.broadcast_to(numbers, shape) if repeats > 1 else numbers
+            shown = np.broadcast_to(numbers, shown_repeats(array.shape, expanded)) if repeats > 1 else numbers
             means = thumbnail(shown, finite=about.known == once.size, quick=shown.size > _EXACT)
     return Summary(
         shape=array.shape,
@@ -73,6 +73,46 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
         histogram=histogram,
         thumbnail=means,
     )
+
+
+def shown_repeats(shape: Sequence[int], expanded: Sequence[bool]) -> list[int]:
+    """The shape of which a thumbnail is made: of a dimension that repeats the same elements, not all."""
+    return [min(side, _REPEATED) if again else side for side, again in zip(shape, expanded, strict=True)]
+
+
+@functools.lru_cache(256)
+def sample_places(count: int) -> npt.NDArray[np.intp]:
+    """Which of so many numbers the sample of a histogram has, in the order of memory."""
+    return (_PLACES * count).astype(np.intp)
+
+
+def from_parts(
+    shape: tuple[int, ...],
+    dtype: str,
+    statistics: Sequence[float],
+    sample: _Floats,
+    repeats: int,
+    means: Thumbnail,
+) -> Summary:
+    """The summary of an array that was measured elsewhere.
+
+    Args:
+        shape, dtype: of the array.
+        statistics: minimum, maximum, mean / scale, std / scale, the counts of zeros, of NaN and of finite numbers, and
+            the scale.
+        sample: numbers of the array, some of which may be NaN or infinite.
+        repeats: how often the array has each number that was measured.
+        means: the thumbnail.
+    """
+    low, high, mean, std, zeros, nans, count, scale = statistics
+    infs = math.prod(shape) - (int(nans) + int(count)) * repeats
+    about = Summary(shape, dtype, None, None, None, None, int(zeros) * repeats, int(nans) * repeats, infs, (), means)
+    if not count:
+        return about
+    finite = sample[np.isfinite(sample)]
+    counts = _histogram([finite if finite.size else np.array([low, high])], low, high, int(count) * repeats)
+    mean, std = (low, 0.0) if low == high else (mean * scale, std * scale)
+    return about._replace(min=low, max=high, mean=mean, std=std, histogram=counts)
 
 
 def reshaped(summary: Summary, array: npt.NDArray[Any]) -> Summary:
@@ -198,13 +238,8 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
     return tuple(shares)
 
 
-@functools.lru_cache(256)
-def _places(count: int) -> npt.NDArray[np.intp]:
-    return (_PLACES * count).astype(np.intp)
-
-
 def _sample(blocks: list[_Numbers], count: int) -> _Floats:
-    places = _places(count)
+    places = sample_places(count)
     if len(blocks) == 1:
         return blocks[0][places].astype(np.float64)
     ends = np.cumsum([block.size for block in blocks])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,15 +43,29 @@ def thumbnail(numbers: _Numbers, *, finite: bool, quick: bool) -> Thumbnail:
         scale = float(np.abs(matrix).max())
         totals = _sums(matrix.astype(np.float64, copy=False) / scale, rows, columns)
     if finite:
-        means = totals / counts * scale
-    else:
-        means = np.divide(totals, counts, out=np.zeros(totals.shape), where=counts > 0) * scale
-    rows_of_means = _four_digits(means).tolist()
-    if finite:
-        return tuple(map(tuple, rows_of_means))
+        return _rounded(totals / counts * scale)
+    return _known(np.divide(totals, counts, out=np.zeros(totals.shape), where=counts > 0) * scale, counts)
+
+
+def means_of_blocks(sums: _Numbers, counts: _Numbers) -> Thumbnail:
+    """The same from the sums of the finite elements of each block, and from how many there are."""
+    return _known(np.divide(sums, counts, out=np.zeros(sums.shape), where=counts > 0), counts)
+
+
+def block_starts(side: int, axis: Literal[0, 1]) -> tuple[list[int], list[int]]:
+    """The first index of each block along a side, and the index after its last."""
+    starts = _starts(side, (_ROWS, _COLUMNS)[axis]).tolist()
+    return starts, [*starts[1:], side]
+
+
+def _rounded(means: _Numbers) -> Thumbnail:
+    return tuple(map(tuple, _four_digits(means).tolist()))
+
+
+def _known(means: _Numbers, counts: _Numbers) -> Thumbnail:
     return tuple(
         tuple(mean if count else None for mean, count in zip(*row, strict=True))
-        for row in zip(rows_of_means, counts.tolist(), strict=True)
+        for row in zip(_rounded(means), counts.tolist(), strict=True)
     )
 
 

@@ -84,6 +84,7 @@ class TorchRecorder:
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        on_device: Callable[[Any], bool] | None = None,
     ) -> None:
         self.title = title
         self.check = check
@@ -96,7 +97,7 @@ class TorchRecorder:
         self.open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
         self.thread = stack_ident()
-        self.values = Values(Budget())
+        self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)
         self.asleep = False
         self._passed: list[int] = []  # the passes that are running and only counted
@@ -123,7 +124,9 @@ class TorchRecorder:
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
         updates = (
-            self.segments[-1].updates.next_segment(self.count) if self.segments else Updates(self.operations.written)
+            self.segments[-1].updates.next_segment(self.count)
+            if self.segments
+            else Updates(self.operations.written, self.values)
         )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
         self.tensors.begin_segment()
@@ -301,6 +304,8 @@ class TorchRecorder:
         if self.open:
             self.open[-1].is_outer = False
         with self.faults.noting(f"pass {opened.index + 1}"):
+            if not self.open:
+                self.values.fetch()
             finished = opened.finish(record)
             self.passes.append(finished)
             if not opened.request.keep_graph:
@@ -338,8 +343,12 @@ class TorchRecorder:
             for one in self.segments:
                 one.calls.resolve(one.tape, taken)
             segments = [one._replace(passes=_with_made(one)) for one in self.segments]
+            found = joined(segments, unfinished, self.freed, self.sources, self.count)  # type: ignore[arg-type]
+            self.values.fetch()
             return dataclasses.replace(
-                joined(segments, unfinished, self.freed, self.sources, self.count),  # type: ignore[arg-type]
+                found,
+                passes=self.values.settled(found.passes),
+                tensors=self.values.settled(found.tensors),
                 title=self.title,
                 sources=self.sources.texts(),
                 error=self.error,

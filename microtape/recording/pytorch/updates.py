@@ -4,19 +4,66 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import UpdateRecord
+from microtape.recording.pytorch.device import Pending
 from microtape.recording.pytorch.notes import SeenTensor
-from microtape.recording.pytorch.values import sample_of
+from microtape.recording.pytorch.values import Values
 from microtape.recording.writing.sources import Sources
 
-_Sample = npt.NDArray[np.float64]
+_Elements = npt.NDArray[np.float64]
 _MOST = 4096
+
+
+_NOT_STEPPED: Any = object()
+
+
+class _Sample:
+    """Evenly spaced elements of a leaf, perhaps still on a device."""
+
+    def __init__(self, taken: Any, count: int) -> None:
+        self._taken, self._count = taken, count
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the elements have yet to be fetched."""
+        return isinstance(self._taken, Pending) and self._taken.value is None
+
+    @cached_property
+    def elements(self) -> _Elements | None:
+        """The elements; None if they could not be read."""
+        found = self._taken.value if isinstance(self._taken, Pending) else self._taken
+        if not isinstance(found, np.ndarray) or not found.size:
+            return None
+        wide: _Elements = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+        return wide
+
+    @property
+    def scale(self) -> float:
+        """How many elements of the leaf each of these stands for."""
+        return self._count / self.elements.size if self.elements is not None else 1.0
+
+
+class _Look(NamedTuple):
+    """A leaf at the beginning of a pass, and when it was looked at before."""
+
+    leaf: SeenTensor
+    passes: int
+    old: _Sample
+    new: _Sample
+    stepped: CallSite | None  # the step of an optimiser that was asked to update it, or _NOT_STEPPED
+    written: CallSite | None  # the last call that wrote into it
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether elements have yet to be fetched."""
+        return self.old.is_pending or self.new.is_pending
 
 
 class _Update(NamedTuple):
@@ -28,11 +75,16 @@ class _Update(NamedTuple):
 
 
 class Updates:
-    """Compares the leaves that passes have reached with what they were; of a large one, 4,096 elements."""
+    """Compares the leaves that passes have reached with what they were; of a large one, 4,096 elements.
 
-    def __init__(self, sites: Mapping[int, CallSite | None]) -> None:
+    The elements of a leaf on a device are fetched with the values of the next pass, and compared after it.
+    """
+
+    def __init__(self, sites: Mapping[int, CallSite | None], values: Values) -> None:
         self.sites = sites  # storage -> the last call that wrote into it
-        self._before: dict[SeenTensor, tuple[_Sample, float]] = {}
+        self._values = values
+        self._looks: list[_Look] = []  # whose elements are not here yet
+        self._before: dict[SeenTensor, _Sample] = {}
         self._found: list[_Update] = []
         self._earlier: Updates | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
@@ -45,7 +97,7 @@ class Updates:
 
     def next_segment(self, passes: int) -> Updates:
         """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
-        following = Updates(self.sites)
+        following = Updates(self.sites, self._values)
         following._before, following._earlier = dict(self._before), self
         return following
 
@@ -62,35 +114,56 @@ class Updates:
         if self._earlier is not None:
             self._earlier._close(passes)
             self._earlier = None
+        self._compare()
         self._look([*self._before], passes)
         for leaf in leaves:
-            if leaf not in self._before and (sample := _sample(leaf)) is not None:
+            if leaf not in self._before and (sample := self._sample(leaf)) is not None:
                 self._before[leaf] = sample
 
     def _look(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         for leaf in leaves:
-            sample = _sample(leaf)
+            sample = self._sample(leaf)
             if sample is None:
                 del self._before[leaf]
                 continue
-            (old, scale), (new, _) = self._before[leaf], sample
-            self._before[leaf] = sample
+            old, self._before[leaf] = self._before[leaf], sample
+            stepped = self._stepped.pop(leaf, _NOT_STEPPED)
+            self._looks.append(_Look(leaf, passes, old, sample, stepped, self.sites.get(_storage(leaf))))
+        for leaf, site in self._stepped.items():
+            sample = self._sample(leaf)
+            if leaf.is_leaf and sample is not None:
+                self._looks.append(_Look(leaf, passes, sample, sample, site, None))
+        self._stepped.clear()
+        if not any(one.is_pending for one in self._looks):
+            self._compare()
+
+    def _compare(self) -> None:
+        """Compare what was seen in the last looks."""
+        looks, self._looks = self._looks, []
+        for one in looks:
+            if one.old.elements is None or one.new.elements is None:
+                continue
+            old, new, scale = one.old.elements, one.new.elements, one.old.scale
             if old.shape != new.shape or old.tobytes() != new.tobytes():
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
-                site = self._stepped.get(leaf) or self.sites.get(_storage(leaf))
-                self._found.append(_Update(leaf, passes, norm, change, site))
-                self._stepped.pop(leaf, None)
-        for leaf, site in self._stepped.items():
-            sample = _sample(leaf)
-            if leaf.is_leaf and sample is not None:
-                self._found.append(_Update(leaf, passes, _norm(*sample), 0.0, site))
-        self._stepped.clear()
+                site = one.written if one.stepped in (None, _NOT_STEPPED) else one.stepped
+                self._found.append(_Update(one.leaf, one.passes, norm, change, site))
+            elif one.stepped is not _NOT_STEPPED and one.leaf.is_leaf:
+                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), 0.0, one.stepped))
+
+    def _sample(self, leaf: SeenTensor) -> _Sample | None:
+        """Evenly spaced elements of a leaf."""
+        tensor = leaf.tensor
+        taken = self._values.sample_of(tensor, _MOST) if tensor is not None else None
+        return _Sample(taken, tensor.numel()) if tensor is not None and taken is not None else None
 
     def records(
         self, number: Callable[[SeenTensor], int | None], sources: Sources, passes: int
     ) -> tuple[UpdateRecord, ...]:
         """The records of the updates of the leaves that have a number."""
         self._look([*self._before], passes)
+        self._values.fetch()
+        self._compare()
         return tuple(
             UpdateRecord(tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm,
                          one.change)
@@ -99,18 +172,7 @@ class Updates:
         )  # fmt: skip
 
 
-def _sample(leaf: SeenTensor) -> tuple[_Sample, float] | None:
-    """Evenly spaced elements of a leaf, and how many elements each of them stands for."""
-    tensor = leaf.tensor
-    if tensor is None:
-        return None
-    sample = sample_of(tensor, _MOST)
-    if sample is None or not sample.size:
-        return None
-    return sample.astype(np.complex128 if sample.dtype.kind == "c" else np.float64), tensor.numel() / sample.size
-
-
-def _norm(sample: _Sample, scale: float) -> float | None:
+def _norm(sample: _Elements, scale: float) -> float | None:
     with np.errstate(all="ignore"):
         found = float(np.linalg.norm(sample)) * math.sqrt(scale)
     return found if math.isfinite(found) else None

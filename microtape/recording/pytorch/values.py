@@ -7,7 +7,8 @@ program's tensor: its memory is read through its address.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from ctypes import c_char, string_at
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from microtape.recording.file.packing import DTYPES
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import reshaped, summarize
+from microtape.recording.pytorch.device import Fetcher, Quietly, as_copy, as_summary, settled
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -57,10 +59,17 @@ class Values:
     """The values of tensors within one step: tensors that show the same elements share a value.
 
     An address is given to other tensors later, so `clear` must be called after each step.
+
+    Args:
+        budget: for the copies.
+        on_device: says whether a tensor is on a device. Its value is a `Pending` one until `fetch` is called.
     """
 
-    def __init__(self, budget: Budget | None = None) -> None:
+    def __init__(self, budget: Budget | None = None, on_device: Callable[[Any], bool] | None = None) -> None:
         self._budget = budget if budget is not None else Budget()
+        self._on_device = on_device or _is_on_device
+        self._ordinary = _ORDINARY if on_device is None else set()
+        self._fetcher = Fetcher()
         self._known: dict[Any, Value | None] = {}
         self._large: dict[Any, tuple[Summary, Any]] = {}  # the memory of a large array -> its summary and strides
 
@@ -69,22 +78,65 @@ class Values:
         if type(tensor) not in _PLAIN or _is_compiling():
             return None
         try:
-            if _ORDINARY and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+            if self._ordinary and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
                 return value
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
+                    if self._on_device(tensor) and tensor.numel() <= COPIED:
+                        with Quietly():
+                            tensor = tensor.detach().to_dense()
+                        dense: Value | None = self._reduced(tensor)
+                        return dense
                     return self._new(tensor)
                 version = 0 if tensor.is_inference() else tensor._version
                 elements = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, version
                 key = *elements, tensor.is_conj(), tensor.is_neg()
                 known = self._known.get(key)
                 if known is None:
-                    known = self._known[key] = self._view_of_known(tensor) or self._new(tensor)
+                    known = self._known[key] = self._reduced(tensor) or self._view_of_known(tensor) or self._new(tensor)
                     if isinstance(known, Summary):
                         self.note(tensor, known)
                 return known
         except Exception:  # a fault of ours does not become the program's
             return None
+
+    def _reduced(self, tensor: Any) -> Any:
+        """The pending value of a tensor on a device; None for others, and while a graph of CUDA is captured."""
+        if not self._on_device(tensor) or _is_unreadable(tensor):
+            return None
+        if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
+            return None
+        dtype, limit = _NUMPY.get(tensor.dtype), COPIED if self._budget.left > 0 else ALWAYS_COPIED
+        once = math.prod([side for side, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride])
+        with Quietly():
+            if once > COPIED:
+                return self._fetcher.summary(tensor)
+            if tensor.numel() > limit:
+                finish = as_summary(str(tensor.dtype).removeprefix("torch."))
+            else:
+                self._budget.left -= tensor.nbytes
+                finish = as_copy
+            return self._fetcher.elements(tensor, dtype, finish)
+
+    def sample_of(self, tensor: Any, most: int) -> Any:
+        """About `most` evenly spaced elements in the order of the memory, perhaps pending; None if unreadable."""
+        if not self._on_device(tensor):
+            return sample_of(tensor, most)
+        if tensor.layout is not torch.strided or _is_unreadable(tensor) or not tensor.numel():
+            return None
+        with Quietly():
+            order = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+            elements = tensor.detach().permute(order).reshape(-1)
+            step = max(1, elements.numel() // most)
+            return self._fetcher.elements(elements[::step], _NUMPY.get(tensor.dtype), as_copy)
+
+    def fetch(self) -> None:
+        """Fetch all values from devices that are pending."""
+        self._fetcher.fetch()
+
+    def settled(self, records: Any) -> Any:
+        """Records with values in the place of pending ones."""
+        return settled(records) if self._fetcher.was_used else records
 
     def _new(self, tensor: Any) -> Value | None:
         value = _value(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
@@ -209,7 +261,7 @@ def _size(symbol: Any) -> int:
 def _value(tensor: Any, copied: int) -> Value | None:
     if tensor.layout is not torch.strided:
         return _of_sparse(tensor, copied)
-    if _is_wrapped(tensor) or _is_batched(tensor) or tensor.is_nested or tensor.is_quantized:
+    if _is_unreadable(tensor):
         return None
     if not tensor.is_cpu:
         return _of_device(tensor, copied) if tensor.is_cuda else None
@@ -226,6 +278,15 @@ def _value(tensor: Any, copied: int) -> Value | None:
 def _frozen(array: _Array) -> _Array:
     array.setflags(write=False)
     return array
+
+
+def _is_unreadable(tensor: Any) -> bool:
+    """Whether a tensor has no elements of its own, or only codes for them."""
+    return bool(_is_wrapped(tensor) or _is_batched(tensor) or tensor.is_nested or tensor.is_quantized)
+
+
+def _is_on_device(tensor: Any) -> bool:
+    return bool(tensor.is_cuda)
 
 
 def _is_lazy(tensor: Any) -> bool:
@@ -253,6 +314,8 @@ def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
 def sample_of(tensor: Any, most: int) -> _Array | None:
     """A copy of about `most` evenly spaced elements, in the order of the memory; None if they cannot be read."""
     try:
+        if not tensor.is_cpu:
+            return None
         with _WithoutFunctionModes():
             elements = _elements(tensor, _NUMPY.get(tensor.dtype)).ravel(order="K")
     except Exception:

@@ -92,12 +92,15 @@ class OpenPass:
         number = self.node = self.tape.ids[node]
         self.current = node
         arrived = gradient if isinstance(gradient, list) else [gradient]
-        if node.hooks is None and node.kind != "function":  # then it gets exactly the sums noted here
+        runs_code = node.hooks is not None or node.kind == "function"  # of the user's, which may write to gradients
+        if not runs_code:  # then it gets exactly the sums noted here
             for i, one in enumerate(arrived):
                 total = self.sums.pop((number, i), None)
                 if total is not None:
                     self.copies[id(one)] = (one, total)
         self.grad_outputs = tuple([self.copy(one) for one in arrived])
+        if runs_code:
+            self.copies.clear()
         saved = self.tape.nodes[number].saved
         if saved:
             self.saved = tuple(self._saved_uses(node))

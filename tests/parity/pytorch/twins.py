@@ -204,6 +204,22 @@ def a_function(mt):
     (activated * w + gate).sum().backward()
 
 
+def a_function_that_writes_into_its_gradient(mt):
+    class Tripled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.mul_(3)
+
+    n = Numbers(mt)
+    x, w = n.leaf(4), n.leaf(4)
+    tripled = Tripled.apply(x * w)
+    (tripled * 2 + tripled.sin()).sum().backward()
+
+
 def two_passes_into_one_gradient(mt):
     n = Numbers(mt)
     weight = n.leaf(4, 2)

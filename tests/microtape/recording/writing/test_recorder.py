@@ -704,3 +704,20 @@ def test_a_root_that_leads_to_none_of_the_inputs_is_recorded():
     assert recording.faults == ()
     root = recording.passes[0].roots[1].node
     assert recording.tensors[recording.nodes[root].variable].name == "y"
+
+
+def test_a_function_that_writes_into_its_gradient_is_shown_before_and_after():
+    class Tripled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.mul_(3)
+
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    recording = mt.record(lambda: Tripled.apply(x * 1).backward(mt.ones(2)))
+    first, second, _ = recording.passes[0].steps
+    assert (first.grad_outputs[0].tolist(), first.grad_inputs[0].tolist()) == ([1, 1], [3, 3])
+    assert first.deliveries[0].total.tolist() == second.grad_outputs[0].tolist() == [3, 3]

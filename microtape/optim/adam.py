@@ -24,6 +24,8 @@ class Adam(Optimizer):
     Raises ValueError for options below 0, and for betas that are 1 or more.
     """
 
+    real_only = True
+
     def __init__(
         self,
         params: Params,

@@ -116,6 +116,9 @@ class LRScheduler:
         vars(self).update(state_dict)
 
 
+_LRScheduler = LRScheduler  # its name in programs for old versions of torch
+
+
 class LambdaLR(LRScheduler):
     """lr = first lr · f(t) in step t, for a function `lr_lambda` or one for each group.
 

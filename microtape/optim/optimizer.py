@@ -53,9 +53,11 @@ class Optimizer:
     Raises:
         TypeError: `params` is a tensor, or one of the parameters is none.
         ValueError: there are no parameters, one is no leaf, or two groups share one.
-        NotImplementedError: an option asks for `differentiable` steps or for `capturable` ones.
+        NotImplementedError: an option asks for `differentiable` steps or for `capturable` ones, or a parameter is
+            complex, which only SGD takes.
     """
 
+    real_only = False  # whether the formula has squares of gradients, which make no sense for complex ones
     has_stepped = False  # since the first schedule was attached
     has_schedule = False
 
@@ -104,6 +106,11 @@ class Optimizer:
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {_type_name(one)}")
             if not (one.is_leaf or one.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
+            if self.real_only and one.is_complex():
+                raise NotImplementedError(
+                    f"{type(self).__name__} of complex parameters is not here: optimise real ones, of shape (..., 2), "
+                    "and compute with view_as_complex(p)"
+                )
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")

@@ -20,6 +20,8 @@ class RMSprop(Optimizer):
     Raises ValueError for options below 0.
     """
 
+    real_only = True
+
     def __init__(
         self,
         params: Params,

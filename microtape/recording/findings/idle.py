@@ -49,8 +49,8 @@ def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, B
     names = [program.tensor_name(one.tensor) for one, _, _ in steps if one.passes == first.passes]
     text = headline(
         f"{what} at {at(place)} changes nothing, though {join(names, 3)} {_have(names)} a gradient",
-        f"{what} at {at(place)} changes nothing, though gradients have come",
-        f"The step at {at(place)} changes nothing, though gradients have come",
+        f"{what} at {at(place)} changes nothing, despite the gradients",
+        f"The step at {at(place)} changes nothing, despite the gradients",
     )
     size = program.sizes(step.grad_after)
     number = f", of root mean square {format_number(size.rms, 3)}" if size is not None else ""

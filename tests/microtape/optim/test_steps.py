@@ -159,6 +159,17 @@ def test_options_that_are_not_here_say_what_to_do(option: str):
         mt.optim.Adam([mt.zeros(1, requires_grad=True)], **{option: True})
 
 
+def test_complex_parameters_are_for_sgd():
+    p = mt.tensor([1 + 2j], requires_grad=True)
+    optimizer = mt.optim.SGD([p], lr=0.25)
+    (p * p.conj()).real.sum().backward()
+    optimizer.step()
+    assert p.tolist() == [0.5 + 1j]
+    for kind in (mt.optim.Adam, mt.optim.AdamW, mt.optim.RMSprop, mt.optim.Adagrad):
+        with pytest.raises(NotImplementedError, match=r"compute with view_as_complex\(p\)"):
+            kind([p])
+
+
 def test_classes_that_are_not_here_say_what_to_do():
     with pytest.raises(AttributeError, match=r"no attribute 'LBFGS'; it has SGD, .*`--engine torch` records"):
         mt.optim.LBFGS  # noqa: B018

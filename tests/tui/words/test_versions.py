@@ -184,3 +184,16 @@ def test_a_write_through_data_is_told_with_a_warning():
     assert told.startswith("w was written to 2 times through .data or numpy, test_versions.py:")
     assert told.endswith("; no version counts that, and backward cannot notice it")
     assert list(uncounted(StepCursor.open(in_place.update()), 0)) == []
+
+
+def test_the_step_of_an_optimiser_is_named_as_such():
+    def program():
+        w = mt.tensor([1.0, 2.0], requires_grad=True)
+        optimizer = mt.optim.AdamW([w], lr=0.5, weight_decay=0.0)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (w * w).sum().backward()
+            optimizer.step()
+
+    (row,) = events(mt.record(program), 1, value=30)
+    assert row.startswith("w: AdamW.step in no_grad, version 0 → 1, [1, 2] → [0.5, 1.5]")

@@ -1,0 +1,100 @@
+"""Findings about the steps of optimisers: what they say, and where they keep silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import microtape as mt
+from microtape.recording import record
+from microtape.recording.findings import Finding, findings
+
+
+def told(
+    train: Callable[[Callable[[], mt.Tensor], mt.optim.Optimizer], None], *, lr: float = 0.1, without: str = ""
+) -> tuple[Finding, ...]:
+    """The findings of five steps of `train` with an optimiser of w and b."""
+
+    def program() -> None:
+        x = mt.linspace(-1.0, 1.0, 10)
+        w, b = mt.tensor(0.5, requires_grad=True), mt.tensor(0.25, requires_grad=True)
+        optimizer = mt.optim.SGD([one for name, one in (("w", w), ("b", b)) if name != without], lr=lr)
+        for _ in range(5):
+            train(lambda: ((w * x + b - 2 * x - 1) ** 2).mean(), optimizer)
+
+    return findings(record(program))
+
+
+def usual(loss: Callable[[], mt.Tensor], optimizer: mt.optim.Optimizer) -> None:
+    optimizer.zero_grad()
+    loss().backward()
+    optimizer.step()
+
+
+def never_reset(loss: Callable[[], mt.Tensor], optimizer: mt.optim.Optimizer) -> None:
+    loss().backward()
+    optimizer.step()
+
+
+def reset_too_late(loss: Callable[[], mt.Tensor], optimizer: mt.optim.Optimizer) -> None:
+    loss().backward()
+    optimizer.zero_grad()
+    optimizer.step()
+
+
+def step_first(loss: Callable[[], mt.Tensor], optimizer: mt.optim.Optimizer) -> None:
+    optimizer.zero_grad()
+    value = loss()
+    optimizer.step()
+    value.backward()
+
+
+def test_a_usual_loop_is_healthy():
+    assert told(usual) == ()
+
+
+def test_a_forgotten_reset_names_the_optimiser():
+    (found,) = told(never_reset)
+    assert (found.kind, found.severity) == ("accumulated", "error")
+    assert found.remedy == "Call optimizer.zero_grad() before each backward, or after each step."
+
+
+@pytest.mark.parametrize(
+    ("train", "lr", "remedy"),
+    [
+        (reset_too_late, 0.1, "Reset gradients after the step or before backward"),
+        (step_first, 0.1, "after value.backward(), and reset gradients before or after both"),
+        (usual, 0.0, "Else, lr is 0, or too small"),
+    ],
+)
+def test_steps_that_change_nothing(train: Callable[..., None], lr: float, remedy: str):
+    (found,) = told(train, lr=lr)
+    assert (found.kind, found.severity) == ("no update", "error")
+    assert "optimizer.step()" in found.headline
+    assert "changes nothing" in found.headline
+    assert remedy in found.remedy
+    assert found.place is not None
+
+
+def test_a_parameter_that_is_not_updated_is_named_with_those_that_are():
+    (found,) = told(usual, without="b")
+    assert (found.kind, found.severity) == ("accumulated", "notice")
+    assert found.headline.startswith("b gets gradients, but ")
+    assert found.headline.endswith(" updates only w")
+    assert "give it to the optimiser" in found.remedy
+
+
+def test_rates_that_are_too_large_are_found_when_the_loss_has_doubled():
+    (found,) = told(usual, lr=5.0)
+    assert found.kind == "large update"
+
+
+def test_a_first_step_from_next_to_nothing_is_no_large_update():
+    def program() -> None:
+        w = mt.tensor([0.01, -0.01], requires_grad=True)
+        optimizer = mt.optim.Adam([w], lr=0.5)
+        for _ in range(10):
+            usual(lambda: ((w - mt.tensor([2.0, 3.0])) ** 2).sum(), optimizer)
+
+    assert findings(record(program)) == ()

@@ -148,9 +148,10 @@ def results_without(program: Program) -> Iterator[Finding]:
     """The result of an operation whose .grad the program misses: backward fills that of leaves only."""
     place = program.missing_gradient_at
     wanted = named_before_grad(program, place) if place is not None else ()
+    results = [one for one in program.recording.tensors if one.name in wanted and not one.is_leaf and one.grad is None]
     for position, pass_ in enumerate(program.recording.passes):
-        for record in program.recording.tensors:
-            if record.is_leaf or record.node not in pass_.nodes or record.grad is not None or record.name not in wanted:
+        for record in results:
+            if record.node not in pass_.nodes:
                 continue
             name, root = record.name, program.root_name(pass_)
             made = program.node(record.node).place

@@ -52,9 +52,7 @@ def what_dtypes_say(mt, see):
     kinds = [mt.float32, mt.float64, mt.float16, mt.int64, mt.uint8, mt.bool, mt.complex64]
     see([(str(d), repr(d), d.is_floating_point, d.is_complex, d.is_signed, d.itemsize) for d in kinds])
     see([(mt.ones(1, dtype=d).dtype is d, mt.ones(1, dtype=d).type()) for d in kinds])
-    see(
-        mt.float is mt.float32, mt.long is mt.int64, mt.half == mt.float16, mt.float32 != mt.float64, mt.float32 == None
-    )
+    see(mt.float is mt.float32, mt.long is mt.int64, mt.half == mt.float16, mt.float32 != mt.float64)
     see({mt.float32: "by dtype"}[mt.ones(1).dtype], mt.float32.to_complex(), mt.complex128.to_real())
     see(mt.promote_types(mt.int64, mt.float32), mt.result_type(mt.ones(1), 2), mt.result_type(mt.arange(2), 1.5))
     pairs = [(a, b) for a in kinds for b in kinds]

@@ -91,6 +91,6 @@ def test_a_module_runs_with_other_parameters_and_keeps_its_own():
 
 def test_a_name_that_a_module_does_not_have_is_refused_and_changes_nothing():
     net = Net()
-    with pytest.raises(AttributeError, match="Net has no parameter or buffer 'inner.height'"):
+    with pytest.raises(AttributeError, match=r"Net has no parameter or buffer 'inner\.height'"):
         func.functional_call(net, {"w": mt.zeros(2), "inner.height": mt.eye(2)}, (mt.ones(2),))
     assert net.w.tolist() == [1.0, 1.0]

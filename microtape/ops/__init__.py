@@ -22,6 +22,9 @@ elementwise/  each element by itself
   selection           where, maximum, minimum, clamp
   mask                masked_fill, masked_select
   comparison          == < & any all: never differentiable
+  comparison_in_place lt_, logical_not_, ...
+  special             lgamma, digamma, logit, erfinv, sinc
+  floats              fmax, fmin, copysign: what looks at NaN and signs
   complex_numbers     real, imag, conj, ...
   random_numbers      uniform_, normal_, multinomial, dropout, ...
 
@@ -30,6 +33,7 @@ reduction/    many elements into one, or into cumulative results
   cumulative          cumsum, cumprod, prod, diff
   statistics          var, std, vector norms
   softmax             softmax, log_softmax, logsumexp
+  differences         gradient, trapezoid, cov: sampled functions
 
 indexing/     elements picked and written by position
   index               x[...], read and written
@@ -37,16 +41,19 @@ indexing/     elements picked and written by position
     gathering           by element: gather, scatter, scatter_add
     index_along         by slice: index_select, index_add, ...
   padding             pad;  repeating: repeat, tile, repeat_interleave
-  diagonals           tril, triu, diag, trace
+  diagonals           tril, triu, diag, trace;  assembling: block_diag, vander, cartesian_prod
+  windows             unfold, take
 
 ordering/     what depends on order
   extremum            max, sort, topk, median: values and their indices
   cumulative_extremum cummax, cummin
-  counting            bincount, histc, unique: never differentiable
+  quantiles           quantile, mode, nanmedian
+  counting            bincount, histc, unique: never differentiable;  searching: histogram, searchsorted
 
 linear/       linear algebra
   product             matrix products;  einsum: products by labels
-  linalg              inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms
+  vectors             addmv, addr, cross, dist
+  linalg              inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms;  inverses: pinv, qr, lstsq
 
 network/      layers and losses of neural networks
   loss, nll           losses;  distance: cdist, losses with margins

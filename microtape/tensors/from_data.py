@@ -10,7 +10,7 @@ from microtape.basics import dtypes
 from microtape.ops.shared.arguments import sizes
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.operands import number_as, tell_made
-from microtape.tape.tensor_state import TensorState, new_tensor
+from microtape.tape.tensor_state import TensorState, ensure_version, new_tensor
 
 
 def as_numeric_array(data: Any, dtype: Any) -> Any:
@@ -101,8 +101,10 @@ def construct(cls: Any, given: tuple[Any, ...], dtype: Any) -> Any:
     if isinstance(data, TensorState):
         if data.array.dtype != dtype:
             raise TypeError(f"expected {dtypes.scalar_name(dtype)} (got {dtypes.scalar_name(data.array.dtype)})")
-        array = data.array
-    elif data is None or isinstance(data, int | np.integer) or hasattr(data, "numel"):  # a Size
+        shared = new_tensor(cls, data.array)
+        shared.version = ensure_version(data)
+        return tell_made(data, shared)
+    if data is None or isinstance(data, int | np.integer) or hasattr(data, "numel"):  # a Size
         array = np.zeros(sizes(given) if given else 0, dtype)
     else:
         array = np.array(as_numeric_array(data, None)).astype(dtype)

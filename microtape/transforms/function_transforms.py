@@ -144,7 +144,7 @@ def grad(func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> C
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(func(*primals), f)`, where f(v) is v · J, with J the Jacobian of `func`; with `has_aux`, aux as a third.
 
-    v has the structure and shapes of the output. The product is a tuple if there are several primals.
+    v has the structure and shapes of the output. The product is a tuple, one for each primal.
     """
     inputs = _Inputs(primals)
     with enable_grad():
@@ -159,8 +159,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         with enable_grad():
             found = filled_with(inputs.tree, inputs.gradients(ys, seeds))
         outer.tensors = inputs.tensors
-        found = outer.results(found)
-        return found[0] if len(primals) == 1 else found
+        return outer.results(found)
 
     done = inputs.results(output)
     return (done, product, inputs.results(aux)) if has_aux else (done, product)

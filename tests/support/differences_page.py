@@ -20,7 +20,9 @@ BY_DESIGN = [
     "Engine errors are subclasses of the exceptions that PyTorch raises and have its text (with `microtape` for "
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
-    "There are no Modules, no devices but the CPU, no sparse or quantized tensors, no `bfloat16`.",
+    "Of PyTorch's modules, those of a first course exist. There are no devices but the CPU, no sparse or quantized "
+    "tensors, no `bfloat16`. `vmap` calls the function once for each slice. `get_rng_state` gives an object, PyTorch's a "
+    "tensor of bytes.",
     "Optimisers ignore `foreach` and `fused`, and have no `differentiable` or `capturable` steps. AdamW writes to a "
     "parameter once in a step, PyTorch's twice, so that versions differ. A DataLoader loads all data in one process, "
     "whatever `num_workers` is.",
@@ -37,8 +39,9 @@ BY_DESIGN = [
     "ValueError is raised; PyTorch raises a RuntimeError.",
     "`fill_` and `masked_fill_` of an integer tensor with a value that requires grad are not recorded; PyTorch records "
     "them, and its backward fails.",
-    "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. There "
-    "are no in-place views (`t_`, `unsqueeze_`, ...).",
+    "A `GradientEdge` has two fields; PyTorch's has a third, which keeps the graph alive, as the node does here. After "
+    "`t_`, `unsqueeze_` and the like, views that were made before raise an error where their history is needed, and a "
+    "tensor with a tangent refuses them.",
     "A tensor that `pickle` or `copy` made is at version 0; PyTorch's is at 1.",
     "A write to `.grad` in a post-accumulate hook reaches the gradient that hooks of AccumulateGrad see afterwards, if "
     "`.grad` was None and no tensor hook or pre-hook is registered. In PyTorch it depends on who else "

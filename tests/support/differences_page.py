@@ -21,8 +21,8 @@ BY_DESIGN = [
     "`torch`), followed by lines of your program, such as those that saved a tensor and overwrote it.",
     "Where PyTorch warns once per process, microtape follows Python's warning filters.",
     "Of PyTorch's modules, those of a first course exist. There are no devices but the CPU, no sparse or quantized "
-    "tensors, no `bfloat16`. `vmap` calls the function once for each slice. `get_rng_state` gives an object, PyTorch's a "
-    "tensor of bytes.",
+    "tensors, no `bfloat16`. `vmap` calls the function once for each slice. `get_rng_state` gives an object, "
+    "PyTorch's a tensor of bytes.",
     "Optimisers ignore `foreach` and `fused`, and have no `differentiable` or `capturable` steps. AdamW writes to a "
     "parameter once in a step, PyTorch's twice, so that versions differ. A DataLoader loads all data in one process, "
     "whatever `num_workers` is.",

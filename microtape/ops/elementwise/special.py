@@ -75,7 +75,7 @@ class SincBackward0(Unary):
 
 @refusing(c="lgamma_vml_cpu")
 class LgammaBackward0(Unary):
-    formula = "z = ln |Γ(x)|    ∂z/∂x = ψ(x), the digamma function"
+    formula = "z = ln |gamma(x)|    ∂z/∂x = digamma(x)"
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -93,7 +93,7 @@ def _log_gamma(x: Any) -> float:
 
 @refusing(c="digamma")
 class DigammaBackward0(Unary):
-    formula = "z = ψ(x) = Γ′(x) / Γ(x)    ∂z/∂x = ψ₁(x), the trigamma function"
+    formula = "z = digamma(x), the derivative of ln gamma(x)    ∂z/∂x = polygamma(1, x)"
 
     @staticmethod
     def forward(x: Any) -> Any:
@@ -127,7 +127,7 @@ def _digamma(x: Any) -> Any:
 @refusing(c="{self.kernel}")
 class PolygammaBackward0(Unary):
     __slots__ = ("order",)
-    formula = "z = ψₙ(x), the n-th derivative of ψ    ∂z/∂x = ψₙ₊₁(x)"
+    formula = "z = polygamma(n, x), the n-th derivative of digamma    ∂z/∂x = polygamma(n + 1, x)"
 
     def __init__(self, order: int) -> None:
         super().__init__()
@@ -188,7 +188,7 @@ class LogitBackward0(Unary):
 
 @refusing(c="erfinv_vml_cpu")
 class ErfinvBackward0(Unary):
-    formula = "z = erf⁻¹(x)    ∂z/∂x = √π/2 · eᶻ²"
+    formula = "z = erf⁻¹(x)    ∂z/∂x = √π/2 · exp(z²)"
 
     @staticmethod
     def forward(x: Any) -> Any:

@@ -22,7 +22,7 @@ class LinalgPinvBackward0(Operation):
     """Source: Golub and Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares", 1973."""
 
     __slots__ = ("rtol",)
-    formula = "Z = X⁺    ∂X = -Z*·G·Z* + Z*·Z·G*·(1 - X·Z) + (1 - Z·X)·G*·Z·Z*, all transposed"
+    formula = "Z = pinv(X)    ∂X = -Zᵀ · G · Zᵀ + (1 - X · Z) · Gᵀ · Z · Zᵀ + Zᵀ · Z · Gᵀ · (1 - Z · X)"
     op = "pinv"
 
     def __init__(self, rtol: float | None) -> None:
@@ -48,7 +48,7 @@ class LinalgQrBackward0(MultiOutputOperation):
     """Of matrices at least as tall as wide. Source: S. Walter and L. Lehmann, 2018."""
 
     __slots__ = ()
-    formula = "X = Q · R    ∂X = (G_Q + Q · sym(M)) · R⁻ᵀ,  M = R · G_Rᵀ - G_Qᵀ · Q,  sym copies below the diagonal"
+    formula = "X = Q · R    ∂X = (G_Q + Q · sym(M)) · inv(R)ᵀ,  M = R · G_Rᵀ - G_Qᵀ · Q,  sym copies below the diagonal"
     results = ("q", "r")
     returns = return_type("linalg_qr", "Q", "R")
 

@@ -37,7 +37,7 @@ __all__ = [
 @refusing(biu="logcumsumexp_out_cpu")
 class LogcumsumexpBackward0(Scan):
     __slots__ = ()
-    formula = "zᵢ = ln Σ eˣʲ over j ≤ i    ∂xⱼ = Σ gᵢ · eˣʲ⁻ᶻⁱ over i ≥ j"
+    formula = "zᵢ = ln Σ exp(xⱼ) over j ≤ i    ∂xⱼ = Σ gᵢ · exp(xⱼ - zᵢ) over i ≥ j"
 
     def forward(self, x: Any) -> Any:
         if not x.ndim:

@@ -83,7 +83,7 @@ pytorch/   watches PyTorch and writes the same recording
 script/    records a script in a child process
   run                 starts the child and reports how the script ended;  running: waits for it, stops it
   child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
-  search              looks for the first pass in which something is found
+  search              looks for the first pass in which something is found;  torch_names: `import torch` as microtape
 """
 
 from microtape.recording.engines import record, snapshot

@@ -225,7 +225,7 @@ class _TorchImport(importlib.abc.MetaPathFinder):
 
     def start(self) -> None:
         """Wait for the import, unless it has happened already."""
-        if "torch" in sys.modules:
+        if _torch() is not None:
             self._arrived()
         else:
             sys.meta_path.insert(0, self)
@@ -269,7 +269,7 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     """
     if function is None and kwargs and not args:
         return LoopRecorder(ProgramRecorder, **kwargs)
-    recorder = ProgramRecorder() if "torch" in sys.modules else Recorder()
+    recorder = ProgramRecorder() if _torch() is not None else Recorder()
     if function is None:
         return recorder
     with recorder:
@@ -296,7 +296,13 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
 
 def is_torch(value: Any) -> bool:
     """Whether this is a tensor or a node of PyTorch's; does not import it."""
-    torch = sys.modules.get("torch")
+    torch = _torch()
     if torch is None:
         return False
     return isinstance(value, torch.Tensor) or (hasattr(value, "next_functions") and hasattr(value, "_sequence_nr"))
+
+
+def _torch() -> Any:
+    """torch, if the program has imported it; None also where `import torch` has given it microtape."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and torch.__name__ == "torch" else None

@@ -203,7 +203,8 @@ ENGINE = (
     ("--engine",),
     {
         "choices": ("microtape", "torch"),
-        "help": "the engine to record (default: the one whose backward runs first)",
+        "help": "the engine to record (default: the one whose backward runs first); a script that imports torch alone"
+        " runs on microtape with microtape",
     },
 )
 KEEP = (

@@ -80,7 +80,7 @@ class _Writer:
         if kind in _SEQUENCES:
             items = [self.plain(one, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
             return items if kind is list else {_SEQUENCES[kind]: items}
-        if isinstance(value, dict) and kind in (dict, OrderedDict):
+        if kind is dict or isinstance(value, OrderedDict):  # also the state dict of a module
             pairs = [
                 [self.plain(key, f"a key of {place}", depth + 1), self.plain(one, f"{place}[{key!r:.40}]", depth + 1)]
                 for key, one in value.items()

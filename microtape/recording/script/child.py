@@ -6,6 +6,7 @@ path and exit status is what `python script.py` would give.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import gc
@@ -31,6 +32,7 @@ from microtape.recording.script.background import into_background
 from microtape.recording.script.request import REPORT, RUNNING, Request
 from microtape.recording.script.search import Search
 from microtape.recording.script.stopping import StopScript, exit_at_once, was_stopped
+from microtape.recording.script.torch_names import TorchNames, says_torch_alone
 from microtape.recording.script.tracebacks import without_our_frames
 from microtape.tape.watch import Watcher, watch
 
@@ -41,6 +43,7 @@ _GOES_ON = "the program went on after the passes that are kept; --pass all recor
 _NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
 _SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
 _WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
+_NO_TORCH = "microtape: PyTorch is not installed; --engine microtape runs the program on microtape's own engine"
 _MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
 
 
@@ -185,7 +188,10 @@ class ScriptRecorder:
         main.__loader__ = importlib.machinery.SourceFileLoader("__main__", script)
         sys.modules["__main__"] = main
         with open(script, "rb") as file:
-            code = compile(file.read(), script, "exec", dont_inherit=True)
+            text = file.read()
+        code = compile(text, script, "exec", dont_inherit=True)
+        if self.request.engine == "microtape" and says_torch_alone(ast.parse(text)):
+            TorchNames().start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop_watching)
         with self.within, self.recorder:
@@ -287,6 +293,8 @@ def main() -> None:
         without_our_frames(error)
         script.write_report("interrupted" if isinstance(error, KeyboardInterrupt) else "raised", error)
         sys.excepthook(type(error), error, error.__traceback__)
+        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+            print(_NO_TORCH, file=sys.stderr, flush=True)
         raise SystemExit(1) from None
 
 

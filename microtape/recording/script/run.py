@@ -112,7 +112,7 @@ def record_script(
         within: a context manager of microtape's in which the script runs, as `module:function:argument`; the lessons
             run scripts on a faulty engine this way.
         engine: the engine to record, where a script uses both: `"microtape"` or `"torch"`. None: the one whose
-            backward runs first.
+            backward runs first. With `"microtape"`, a script that imports torch alone runs on microtape's engine.
         search: after the first `backward()`, let the script go on for so many seconds, up to the end of the first pass
             with an error or a warning (see `findings`) that the first pass did not have. Then the recording holds the
             first pass, the pass before the finding, and the pass with it; else only the first. A failed pass, or an

@@ -1,11 +1,14 @@
 import gc
 import os
 import signal
+import sys
 from collections import Counter
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
+
+from microtape.tape.watch import watch
 
 COLLECTOR = gc.get_threshold()
 
@@ -51,3 +54,11 @@ def pytest_runtest_teardown():
     gc.unfreeze()
     gc.set_threshold(*COLLECTOR)
     gc.enable()
+    left = watch.watchers
+    watch.set(())
+    assert not left, f"a recorder goes on after its test: {left}"
+    if (overrides := sys.modules.get("torch.overrides")) is not None:
+        modes = overrides._get_current_function_mode_stack()
+        for _ in modes:
+            overrides._pop_mode()
+        assert not modes, f"a mode of torch's goes on after its test: {modes}"

@@ -31,7 +31,7 @@ from microtape.tape.operands import ARRAYS, as_tensor, number_operand, promoted
 from microtape.tape.save_plan import ONLY_RESULT, SavePlan, formula_parameters, plan_of_all, read_save_plans
 from microtape.tape.saved import SavedTensor, keep_versions, unpack
 from microtape.tape.saved_attributes import define_saved_attributes
-from microtape.tape.tensor_state import Array, TensorState, edge_of, new_tensor
+from microtape.tape.tensor_state import RESULT_CLASSES, Array, TensorState, edge_of, new_tensor
 from microtape.tape.watch import watch
 
 _quiet = contextvars.Context()
@@ -321,7 +321,7 @@ def _record_result(
     frame: Any,
 ) -> Any:
     """A tensor with `node` as its history: `record` for one output, unrolled for speed."""
-    output = _new_tensor(type(operands[0])._result_class)  # as `new_tensor`
+    output: Any = _new_tensor(RESULT_CLASSES[type(operands[0])])  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
     output.meta = output.version = None

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -83,6 +83,10 @@ class AutogradMeta:
         self.view: View | None = None
 
 
+RESULT_CLASSES: dict[type[TensorState], type[TensorState]] = {}
+"""The class of an operation's result by that of its operand: the same, but the result on a parameter is a Tensor."""
+
+
 class TensorState:
     """An array and its place in the graph."""
 
@@ -92,12 +96,10 @@ class TensorState:
     edge: Edge | None
     meta: AutogradMeta | None
     version: Version | None
-    _result_class: ClassVar[type[TensorState]]
-    """The class of an operation's result: that of its operand, except that the result on a parameter is a Tensor."""
 
     def __init_subclass__(cls, *, result_class: type[TensorState] | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls._result_class = result_class or cls
+        RESULT_CLASSES[cls] = result_class or cls
 
     def accumulate(self, gradient: Any, is_tensor: bool) -> None:
         """Add `gradient`, an array or (if `is_tensor`) a Tensor, to `.grad`."""
@@ -114,7 +116,7 @@ NUMBER = AutogradMeta()
 
 def new_tensor(like: type[_T], array: Array, edge: Edge | None = NO_EDGE) -> _T:
     """A tensor around `array`, which is not copied, of the class of a result on a tensor of the class `like`."""
-    tensor: Any = _new(like._result_class)
+    tensor: Any = _new(RESULT_CLASSES[like])
     tensor.array = array
     tensor.edge = edge
     tensor.meta = None

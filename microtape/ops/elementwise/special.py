@@ -79,7 +79,7 @@ class LgammaBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return np.asarray(_log_gamma(x)).astype(x.dtype)
+        return np.asarray(_log_gamma(x)).astype(x.dtype, order="C")  # as torch's
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * digamma(x)
@@ -97,7 +97,7 @@ class DigammaBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return _digamma(x.astype(np.float64)).astype(x.dtype)
+        return _digamma(x.astype(np.float64)).astype(x.dtype, order="C")
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * polygamma(1, x)

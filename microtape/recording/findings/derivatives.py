@@ -16,6 +16,7 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import FiniteDifferences, JacobianCheck, NodeRecord, Place
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
+_STEP = 5.0  # the same where forward is flat elsewhere: in low precision, the quotient of a jump is not large
 
 
 def wrong_derivatives(program: Program) -> Iterator[Finding]:
@@ -117,11 +118,11 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
 
 def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
     """The finite differences without those of a jump, which are huge."""
-    numerical = np.asarray(one.numerical, np.float64)
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    is_flat = bool(np.any((numerical == 0) & (analytical != 0)))  # elsewhere, so that a single step may be a jump
     numerical = numerical[np.isfinite(numerical)]
-    found: npt.NDArray[Any] = numerical[
-        np.abs(numerical) < _JUMP * np.abs(np.asarray(one.analytical, np.float64)).max(initial=1e-30)
-    ]
+    most = (_STEP if is_flat else _JUMP) * np.abs(analytical).max(initial=1e-30)
+    found: npt.NDArray[Any] = numerical[np.abs(numerical) < most]
     return found
 
 

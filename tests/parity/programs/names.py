@@ -112,3 +112,4 @@ def settings_are_accepted(mt, see):
     see(str(mt.get_default_device()), mt.cuda.device_count())
     with mt.device("cpu"):
         see(mt.ones(1))
+    mt.set_default_device(None)

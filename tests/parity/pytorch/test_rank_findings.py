@@ -121,7 +121,7 @@ def test_the_same_without_find_unused_parameters(run):
     ranks = run("unused_error", code=1)
     found = rank_findings(ranks)
     assert (found[0].kind, found[0].severity, found[0].ranks) == ("no gradient", "error", (1,))
-    assert found[0].headline.startswith("2 leaves get no gradient")
+    assert found[0].headline.startswith("2 leaves of module.extra get no gradient")
     assert "has no gradient for module.extra.weight" in next(one.headline for one in about_ranks(ranks))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,12 +20,21 @@ _torch: Any = torch
 _stack: Any = overrides  # untyped
 _Mode: Any = overrides.TorchFunctionMode
 _SETS = ("grad", "data", "requires_grad")
-_guards: list[Guard] = []
+
+
+class _OnThisThread(threading.local):
+    """The guards inside of which this thread runs; the program's other threads run on as they are."""
+
+    def __init__(self) -> None:
+        self.guards: list[Guard] = []
+
+
+_here = _OnThisThread()
 
 
 def is_running_again() -> bool:
     """Whether a call runs again at this moment, so that nothing of it is to be recorded."""
-    return bool(_guards)
+    return bool(_here.guards)
 
 
 class RefusedError(Exception):
@@ -45,7 +55,7 @@ def undisturbed() -> Iterator[None]:
     """
     above = _without_modes()
     guard = Guard()
-    _guards.append(guard)
+    _here.guards.append(guard)
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_random_states())
@@ -59,7 +69,7 @@ def undisturbed() -> Iterator[None]:
             stack.enter_context(guard)
             yield
     finally:
-        _guards.pop()
+        _here.guards.pop()
         for mode in reversed(above):
             _stack._push_mode(mode)
 
@@ -67,7 +77,7 @@ def undisturbed() -> Iterator[None]:
 @contextlib.contextmanager
 def one_run() -> Iterator[Guard]:
     """One run inside of `undisturbed`: the guard, to which every tensor made for the run is to be given."""
-    guard = _guards[-1]
+    guard = _here.guards[-1]
     try:
         yield guard
     finally:

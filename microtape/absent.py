@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 ELSEWHERE = "run the program on PyTorch with --engine torch"
 
 _COMPILER = "operations run as they are called, and nothing is compiled: leave the call out"
@@ -35,3 +37,13 @@ _REASONS = {
 def why(name: str) -> str:
     """What to add to an AttributeError about this name; "" if it is none of torch's that is left out on purpose."""
     return f": {_REASONS[name]}" if name in _REASONS else ""
+
+
+class Absent:
+    """An attribute of a class that is left out on purpose: asking for it raises AttributeError with what to do."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(f"'{owner.__name__}' object has no attribute '{self._name}'{why(self._name)}")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from microtape.absent import why
+from microtape.absent import Absent
 from microtape.basics import devices, dtypes
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
@@ -165,9 +165,7 @@ class Tensor(Methods):
     def __format__(self, spec: str) -> str:
         return format(self.item() if not self.array.ndim else repr(self), spec)
 
-    def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError, with what to do about a method of torch's that is not here on purpose."""
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{why(name)}")
+    bfloat16, to_sparse = Absent(), Absent()  # a `__getattr__` would make every other attribute slower
 
     # The place in the graph
 

@@ -187,6 +187,7 @@ class Operations(_Mode):  # type: ignore[misc]
                 self._note(function, args, kwargs, before, wrote, start, end, result, frame)
         elif self.taken:
             self._entered(args, result)
+        self.tensors.values.clear()  # whatever was noted: the next tensors may be at the same addresses
 
     def _is_behind(self, tensor: Any) -> bool:
         seen = self.tensors.find(tensor)

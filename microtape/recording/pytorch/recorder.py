@@ -278,6 +278,7 @@ class TorchRecorder:
                     self.updates.pass_began(self.tape.leaves, index)
                     self.operations.written.clear()
                     self.tape.find_names(user_frame(frame))
+                    self.values.clear()
                 return opened
         except Exception as error:
             if was_raised_by_a_signal(error):

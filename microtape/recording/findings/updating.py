@@ -20,10 +20,10 @@ _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well cha
 def never_reset(program: Program) -> Iterator[Finding]:
     """One finding for all leaves whose .grad a later pass added to, without a reset in between.
 
-    It is an error if the program updates the leaf between the two passes and uses the sum afterwards; for a leaf that is
-    never updated, it may be deliberate. These sums are right: one of several losses or batches, of which an update makes
-    one step; one that is reset before anything uses it, as of a critic through which the gradients of a generator go; one
-    of a leaf that the program asks `grad` about, and that requires grad only for that.
+    It is an error if the program updates the leaf between the two passes and uses the sum afterwards. For a leaf that
+    is never updated, it may be deliberate. Three kinds of sums are right: of several losses or batches before one
+    update; a sum that is reset before anything uses it, as of a critic through which the gradients of a generator go;
+    and that of a leaf that the program asks `grad` about, which requires grad only for that.
     """
     updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
     summed: list[tuple[int, int, BackwardStep]] = []

@@ -21,6 +21,7 @@ from benchmarks.engines import Engine, Torch
 from benchmarks.figures import Check, Figure, median_ratio
 from benchmarks.measure import OURS
 from benchmarks.pytorch import pytorch
+from benchmarks.training import training
 from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Workload, mlp, scalar_mlp, scalars
 
 
@@ -352,6 +353,7 @@ CHECKS: dict[str, Check] = {
     "sleeping": sleeping,
     "insides": insides,
     "summaries": summaries,
+    "training": training,
     "pytorch": pytorch,
     "imports": imports,
     "source lines": source_lines,

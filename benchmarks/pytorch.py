@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 from benchmarks.engines import Engine
 from benchmarks.figures import Figure, median_ratio
-
-Step = Callable[[], None]
+from benchmarks.training import Step, mlp, trained
 
 
 def pytorch(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
@@ -28,7 +27,7 @@ def pytorch(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     torch.manual_seed(0)
     try:
         for title, make, target, rounds in (
-            ("MLP 64-128-128-10", _mlp, 1.8, 15),
+            ("MLP 64-128-128-10", mlp, 1.8, 15),
             ("transformer, 12 layers, 10 M", _transformer, 1.5, 5),
             ("LSTM cell, 250 steps", _lstm, 2.5, 7),
             ("chain of 30,000 nodes", _chain, 2.6, 3),
@@ -60,24 +59,6 @@ def pytorch(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
         torch.set_num_threads(threads)
 
 
-def _trained(torch: Any, model: Any, loss: Callable[[], Any]) -> Step:
-    optimizer = torch.optim.SGD(model.parameters(), 1e-3)
-
-    def step() -> None:
-        optimizer.zero_grad()
-        loss().backward()
-        optimizer.step()
-
-    return step
-
-
-def _mlp(torch: Any) -> Step:
-    nn = torch.nn
-    model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 10))
-    x, y = torch.randn(64, 64), torch.randint(0, 10, (64,))
-    return _trained(torch, model, lambda: nn.functional.cross_entropy(model(x), y))
-
-
 def _transformer(torch: Any) -> Step:
     nn = torch.nn
     layer = nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
@@ -88,7 +69,7 @@ def _transformer(torch: Any) -> Step:
     def loss() -> Any:
         return nn.functional.cross_entropy(scores(encoder(table(words))).flatten(0, 1), words.flatten())
 
-    return _trained(torch, model, loss)
+    return trained(torch, model, loss)
 
 
 def _lstm(torch: Any) -> Step:
@@ -101,7 +82,7 @@ def _lstm(torch: Any) -> Step:
             state = cell(one, state)
         return scores(state[0]).pow(2).mean()
 
-    return _trained(torch, torch.nn.ModuleList([cell, scores]), loss)
+    return trained(torch, torch.nn.ModuleList([cell, scores]), loss)
 
 
 def _chain(torch: Any) -> Step:
@@ -113,4 +94,4 @@ def _chain(torch: Any) -> Step:
             y = y * 1.0001 + 0.1
         return y.sum()
 
-    return _trained(torch, torch.nn.ParameterList([weight]), loss)
+    return trained(torch, torch.nn.ParameterList([weight]), loss)

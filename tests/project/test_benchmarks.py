@@ -11,7 +11,7 @@ import pytest
 
 import microtape as mt
 from benchmarks import __main__ as command
-from benchmarks import report, stepper
+from benchmarks import report, stepper, training
 from benchmarks.available import ENGINES
 from benchmarks.figures import Figure
 from benchmarks.measure import DifferentError, Ratio, Result, compare, interleaved, ratios, run_workload
@@ -49,6 +49,25 @@ def test_a_workload_is_timed_on_every_engine_that_can_run_it():
     assert result.skipped == {"numpy": "no floor"}
     assert set(result.seconds) == {"microtape"}
     assert result.seconds["microtape"] > 0
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("make", [training.mlp, training.lstm])
+def test_training_steps_are_the_same_on_torch(make):
+    import torch
+
+    losses = []
+    for module in (mt, torch):
+        module.manual_seed(0)
+        step = make(module)
+        losses.append([step().item() for _ in range(3)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert losses[0][2] < losses[0][0]
+
+
+def test_training_is_not_timed_without_torch():
+    figures = list(training.training({"microtape": ENGINES["microtape"]()}, quick=True))
+    assert [(one.value, one.note) for one in figures] == [(None, "torch is not installed")] * 2
 
 
 def test_every_other_round_runs_in_the_opposite_order():

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Pass, UpdateRecord, Value
+from microtape.recording.model.model import BackwardStep, Pass, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
@@ -159,13 +159,18 @@ def _loss_took_it_well(program: Program, update: UpdateRecord) -> bool:
     passes = program.recording.passes
     before = next((one for one in reversed(passes) if one.index < update.passes), None)
     last = next((one for one in reversed(passes) if before is not None and one.place == before.place), None)
-    losses = [_loss(program, one) for one in (before, last) if one is not None]
-    return len(losses) == 2 and losses[1] <= losses[0] + abs(losses[0])
+    losses = [loss_of(program.recording, one) for one in (before, last) if one is not None]
+    return len(losses) == 2 and took_it_well(*losses)
 
 
-def _loss(program: Program, pass_: Pass) -> float:
+def took_it_well(before: float, after: float) -> bool:
+    """Whether a loss has at most doubled."""
+    return after <= before + abs(before)
+
+
+def loss_of(recording: Recording, pass_: Pass) -> float:
     """The number from which a pass began; NaN if it began from something else."""
-    value = program.recording.value(pass_.root_tensors[0]) if pass_.root_tensors else None
+    value = recording.value(pass_.root_tensors[0]) if pass_.root_tensors else None
     return float(value.real.item()) if isinstance(value, np.ndarray) and value.size == 1 else math.nan
 
 

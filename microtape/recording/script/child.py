@@ -140,11 +140,17 @@ class ScriptRecorder:
             return
         elif (over := search.over(self.recorder.count)) is not None:
             self.report["search"] = over
+            self.settle(search)
         else:
             self.forget_earlier()
             return
         self.complete = True
         self.end(failed=last.has_failed)
+
+    def settle(self, search: Search) -> None:
+        """At the end of a search that found nothing worse: save the last pass if it refutes what was noticed before."""
+        if search.is_refuted_by(self.recorder.recording):
+            self.save((_NOTICED.format(number=self.recorder.count),))
 
     def forget_earlier(self) -> None:
         """Forget all passes but the first and the last one, unless a later one may share its graph."""
@@ -245,6 +251,8 @@ class ScriptRecorder:
             until = self.keeper.until
             if (until is None and self.search is None) or error is not None or self.keeper.courses:
                 self.save()
+            elif self.search is not None:
+                self.settle(self.search)
             self.complete = until is not None and until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}

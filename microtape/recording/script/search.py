@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import os
 from time import monotonic
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
-from microtape.recording.model.model import Recording
+from microtape.recording.findings.updating import loss_of, took_it_well
+from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 
 _TELL = 0.1  # seconds between two reports of progress
 
 SearchEnd: TypeAlias = Literal["found", "failed", "finished", "time over", "stopped", "killed"]
 """Why a search ended. "failed": the script raised; "stopped": we were asked to; "killed": the script did not yield."""
+
+
+class _Notice(NamedTuple):
+    """What later passes may refute of a finding."""
+
+    kind: str
+    leaf: str  # by name: later passes may number it otherwise
+    place: Place | None  # of its pass
+    loss: float  # before an update of this size
+
+    @classmethod
+    def of(cls, one: Finding, recording: Recording) -> _Notice:
+        """What there is of this in a finding."""
+        leaf = recording.tensors[one.tensor].name if one.tensor is not None else ""
+        if one.pass_ is None:
+            return cls(one.kind, leaf, None, math.nan)
+        pass_ = recording.passes[one.pass_]
+        return cls(one.kind, leaf, pass_.place, loss_of(recording, pass_))
 
 
 class Search:
@@ -25,6 +45,10 @@ class Search:
         self._known = {_identity(one, first) for one in known}
         self._known_notices = {_identity(one, first) for one in findings(first)}
         self._has_a_notice = False
+        self._kept = [_Notice.of(one, first) for one in findings(first)]  # in the recording that is saved
+        self._reached: set[str] = set()  # the leaves that a gradient has reached, and those that were updated
+        self._updated: set[str] = set()
+        self._losses: dict[Place | None, float] = {}
         self._over = monotonic() + seconds
         self._told = 0.0
         self._folder = folder
@@ -36,10 +60,35 @@ class Search:
 
     def finds_a_notice(self, recording: Recording) -> bool:
         """Whether this is the first recording with a notice that the first pass did not have."""
+        self._note(recording)
         if self._has_a_notice:
             return False
-        self._has_a_notice = any(_identity(one, recording) not in self._known_notices for one in findings(recording))
+        found = [one for one in findings(recording) if not self._is_refuted(_Notice.of(one, recording))]
+        self._has_a_notice = any(_identity(one, recording) not in self._known_notices for one in found)
+        if self._has_a_notice:
+            self._kept = [_Notice.of(one, recording) for one in findings(recording)]
         return self._has_a_notice
+
+    def is_refuted_by(self, recording: Recording) -> bool:
+        """Whether later passes show that all was right that seemed wrong too early, and nothing is wrong in these."""
+        self._note(recording)
+        return bool(self._kept) and all(self._is_refuted(one) for one in self._kept) and not findings(recording)
+
+    def _is_refuted(self, one: _Notice) -> bool:
+        """Whether a leaf without a gradient or an update has got it since, or a loss fell after a large update."""
+        if one.kind == "no gradient":
+            return one.leaf in self._reached
+        if one.kind == "accumulated":
+            return one.leaf in self._updated
+        return one.kind == "large update" and took_it_well(one.loss, self._losses.get(one.place, math.nan))
+
+    def _note(self, recording: Recording) -> None:
+        """Remember which leaves these passes reach and update, and the last loss of each line."""
+        for pass_ in recording.passes:
+            self._losses[pass_.place] = loss_of(recording, pass_)
+            leaves = (recording.nodes[step.node].variable for step in pass_.steps if step.grad_after is not None)
+            self._reached.update(recording.tensors[leaf].name for leaf in leaves if leaf is not None)
+        self._updated.update(recording.tensors[one.tensor].name for one in recording.updates)
 
     def over(self, passes: int) -> SearchEnd | None:
         """Why the search ends now, after so many passes; None if it goes on."""

@@ -373,6 +373,53 @@ def test_the_search_ends_at_the_first_error_or_warning_that_is_new(
     assert recording.notes[-1].startswith("the program was stopped" if end[0] == "found" else "the program went on")
 
 
+TWO_BATCHES = """\
+    import microtape as mt
+    w = mt.tensor(1.0, requires_grad=True)
+    optimizer = mt.optim.SGD([w], lr=0.1)
+    for _ in range(4):
+        optimizer.zero_grad()
+        (w - 2).pow(2).backward()
+        (w - 3).pow(2).backward()
+        optimizer.step()
+"""
+TWO_MODELS = """\
+    import microtape as mt
+    for model in (w := mt.tensor(1.0, requires_grad=True), v := mt.tensor(1.0, requires_grad=True)):
+        for _ in range(3):
+            (model * 2).backward()
+            model.grad = None
+"""
+LEFT_OUT = """\
+    import microtape as mt
+    w, b = mt.tensor(1.0, requires_grad=True), mt.tensor(1.0, requires_grad=True)
+    optimizer = mt.optim.SGD([w], lr=0.1)
+    for _ in range(5):
+        optimizer.zero_grad()
+        (w + b - 5).pow(2).backward()
+        optimizer.step()
+"""
+BOLD_STEP = """\
+    import microtape as mt
+    w = mt.tensor(1.0, requires_grad=True)
+    for rate in (1.5, 0.4, 0.4, 0.4):
+        loss = (w - 1.5).pow(2)
+        loss.backward()
+        w.data -= rate * w.grad
+        w.grad = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"), [(TWO_BATCHES, []), (TWO_MODELS, []), (BOLD_STEP, []), (LEFT_OUT, ["accumulated"])]
+)
+def test_a_notice_that_later_passes_refute_is_gone(search: Search, text: str, kinds: list[str]) -> None:
+    ended, recording = search(text)
+    assert ended.search is not None
+    assert ended.search.why == "finished"
+    assert [one.kind for one in findings(recording)] == kinds
+
+
 def test_a_search_chooses_its_own_passes(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("")
     for other in ({"passes": "2"}, {"until": "nan"}):

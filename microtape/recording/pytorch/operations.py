@@ -20,9 +20,17 @@ from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
-from microtape.recording.pytorch.call_sites import site_in
-from microtape.recording.pytorch.function_kinds import CALL, MAKES_DUAL, READS_NODE, TAKES, WRITES, kind_of, word_of
+from microtape.recording.pytorch.calls.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
+from microtape.recording.pytorch.calls.call_sites import site_in
+from microtape.recording.pytorch.calls.function_kinds import (
+    CALL,
+    MAKES_DUAL,
+    READS_NODE,
+    TAKES,
+    WRITES,
+    kind_of,
+    word_of,
+)
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal

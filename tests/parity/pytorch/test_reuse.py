@@ -69,7 +69,7 @@ def test_a_graph_is_walked_once_however_often_it_is_left(torch, recorder, monkey
 
 @pytest.mark.parametrize("shape", [(60_000,), (200, 300), (3, 200, 100)])
 def test_a_view_of_a_large_tensor_shares_its_statistics(torch, recorder, monkeypatch, shape):
-    from microtape.recording.pytorch import values
+    from microtape.recording.pytorch.reading import values
 
     made = []
 

@@ -25,16 +25,16 @@ from microtape.recording.model.model import (
     SavedUse,
     Value,
 )
-from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.checks.checker import TorchChecker
-from microtape.recording.pytorch.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
-from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
-from microtape.recording.pytorch.request import Request, edge_of
+from microtape.recording.pytorch.passes.buffers import Buffers
+from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.passes.order import ReadyHeap, evaluation_order
+from microtape.recording.pytorch.passes.request import Request, edge_of
+from microtape.recording.pytorch.reading.values import Values, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import Graph, NodeEntry
-from microtape.recording.pytorch.values import Values, state_of
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling

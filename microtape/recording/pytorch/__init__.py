@@ -6,6 +6,7 @@ recorder        records the passes of a program
   passes        watches torch's engine while a pass runs
   inside        what happens inside of the program's functions;  checks: derivatives by finite differences
   updates       writes to leaves between passes
+taken_numbers   that the program took out of tensors
 notes           what is known of tensors, nodes and operations;  tensors: finds it
   calls         what a call says: function, arguments, place
   reading       values, read without disturbing the program

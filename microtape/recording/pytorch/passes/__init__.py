@@ -3,5 +3,6 @@
 engine       stands in front of torch's engine, and announces a pass
   request    what the pass was asked for
   open_pass  the pass that is running;  hooks: the program's own
-    buffers  sums of gradients;  order: which node runs next
+    schedule   which nodes run;  order: in which order
+    buffers    sums of gradients
 """

@@ -80,6 +80,7 @@ class IdentityBackward(AliasBackward0):
     """The node of the primal that `unpack_dual` returns."""
 
     __slots__ = ()
+    hides_none = True
 
     def name(self) -> str:
         """The node's name as torch shows it."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from viz.as_recording import as_recording
+from viz.basics.characters import visible
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, MEDIUM, as_words
@@ -157,6 +158,8 @@ def draw(
         DrawError: the picture cannot be drawn as asked; TooLargeError if there would be too many boxes.
         RecordingError: the `.tape` file is missing or damaged.
     """
+    if isinstance(step, os.PathLike) or (isinstance(step, str) and Path(step).suffix):
+        raise DrawError(f"viz.draw() writes no file: to write one, call viz.draw(...).save({_quoted(step)})")
     recording = as_recording(x, sys._getframe(1), "viz.draw")
     if into is not None:
         if around is not None or fold or as_words("open", open):
@@ -175,3 +178,7 @@ def draw(
         max_boxes=max_boxes,
     )
     return Drawing(graph, theme_called(theme), time_limit, waiting)
+
+
+def _quoted(path: str | os.PathLike[str]) -> str:
+    return '"' + visible(os.fspath(path), 60) + '"'

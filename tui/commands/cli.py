@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from tui.shell import demos
 from tui.shell.exits import MEANING, CommandError, Exit, say
+from tui.shell.printing import put
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
@@ -383,7 +384,7 @@ def _not_a_command(word: str, commands: Sequence[str]) -> str:
 def _version() -> int:
     import microtape
 
-    print(f"microtape {microtape.__version__}")
+    put(f"microtape {microtape.__version__}")
     return Exit.OK
 
 

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tui.shell.printing import put
 from tui.shell.terminal import has_terminal
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def step(x: Any) -> None:
         from tui.words.trace import trace
 
         for line in trace(recording):
-            print(line)
+            put(line)
         return
     from microtape.recording.file.tape_file import save
 

@@ -21,6 +21,7 @@ from viz.output.dot import titles, to_dot
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
+from viz.scene.heading import with_title
 from viz.scene.visual_graph import build_graph
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
@@ -127,6 +128,7 @@ def draw(
     open: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
+    title: str | None = None,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
     waiting: Waiting = lambda elapsed, limit: None,
@@ -149,6 +151,7 @@ def draw(
             recomputation of a checkpoint. A number or a name, as for `around`, an operation as in `"Clip"`, or the name
             of a function that ran, as in `"Clip.backward"`. Then `step` counts the steps inside.
         max_boxes: the most boxes to draw at once.
+        title: the first line of the picture. None: the program and the pass.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
         waiting: called repeatedly while Graphviz runs, with (seconds passed, `time_limit`).
@@ -165,7 +168,7 @@ def draw(
         if around is not None or fold or as_words("open", open):
             raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
         inside = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
-        return Drawing(inside, theme_called(theme), time_limit, waiting)
+        return Drawing(with_title(inside, title), theme_called(theme), time_limit, waiting)
     graph = build_graph(
         recording,
         step=step,
@@ -177,7 +180,7 @@ def draw(
         open=open,
         max_boxes=max_boxes,
     )
-    return Drawing(graph, theme_called(theme), time_limit, waiting)
+    return Drawing(with_title(graph, title), theme_called(theme), time_limit, waiting)
 
 
 def _quoted(path: str | os.PathLike[str]) -> str:

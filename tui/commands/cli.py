@@ -304,6 +304,7 @@ PICTURE: Options = (
     ),
     (("--max-boxes",), {"type": int, "metavar": "N", "help": "the most boxes to draw at once (default: 300)"}),
     (("--time-limit",), {"type": float, "metavar": "S", "help": "seconds that Graphviz may take (default: 30)"}),
+    (("--title",), {"metavar": "TEXT", "help": "the first line (default: the program and the pass)"}),
     (("--theme",), {"metavar": "NAME", "help": "colours: light, dark or colourblind"}),
 )
 DRAW: Options = (

@@ -35,6 +35,7 @@ def contents(arguments: argparse.Namespace) -> dict[str, Any]:
             "open": arguments.open_fold,
             "max_boxes": arguments.max_boxes,
             "time_limit": arguments.time_limit,
+            "title": arguments.title,
         }
     )
 

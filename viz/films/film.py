@@ -33,6 +33,7 @@ from viz.insides.walk import Insides, find_insides, find_passes
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
 from viz.planning.find_moment import find_moment
+from viz.scene.heading import with_title
 from viz.scene.scene import make_scene
 from viz.scene.visual_graph import pictures
 
@@ -58,6 +59,7 @@ class Film:
     most_steps: int = MOST_STEPS
     steps: tuple[int, int] | None = None
     seconds: float = 1.0
+    title: str | None = None
     theme: str | None = None
     time_limit: float = TIME_LIMIT
     progress: Progress = lambda done, of: None
@@ -161,7 +163,7 @@ class Film:
             for one in found:
                 drawn = []
                 for done in range(len(one.steps) + 1):
-                    drawn.append(inside_picture(one, done, self.show, self.max_boxes))
+                    drawn.append(with_title(inside_picture(one, done, self.show, self.max_boxes), self.title))
                     count.add()
                 made.append(_FilmedInside(one, fix_layout(drawn)))
         return made
@@ -195,7 +197,7 @@ class Film:
             nodes = tuple(node for node in nodes if node in touched)
         drawn = []
         for picture in pictures(timeline, scene, first, last):
-            drawn.append(picture)
+            drawn.append(with_title(picture, self.title))
             count.add()
         return _FilmedPass(timeline, nodes, moments, fix_layout(drawn))
 
@@ -253,6 +255,7 @@ def film(
     most_steps: int = MOST_STEPS,
     steps: tuple[int, int] | None = None,
     seconds: float = 1.0,
+    title: str | None = None,
     theme: str | None = None,
     time_limit: float = TIME_LIMIT,
     progress: Progress = lambda done, of: None,
@@ -272,6 +275,7 @@ def film(
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
         seconds: how long a GIF shows each step.
+        title: the first line of the film. None: the program and the pass.
         theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
         time_limit: seconds that Graphviz may take.
         progress: called with (units done, units in all) while the film is made.
@@ -295,6 +299,7 @@ def film(
         most_steps,
         steps,
         seconds,
+        title,
         theme,
         time_limit,
         progress,

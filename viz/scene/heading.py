@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
-from viz.basics.graph import LINE_WIDTH
+from viz.basics.graph import LINE_WIDTH, VisualGraph
 from viz.planning.display_names import location
 from viz.scene.saved_and_hooks import overwritten_saved
 
@@ -25,6 +26,11 @@ def title(now: Moment) -> str:
     place = f" at {location(now.recording, now.pass_.place)}" if now.pass_.place else ""
     number = f", pass {now.pass_.index + 1}" if len(now.recording.passes) > 1 or now.pass_.index else ""
     return f"{name}: {now.pass_.kind}(){place}{number}"
+
+
+def with_title(graph: VisualGraph, text: str | None) -> VisualGraph:
+    """The picture with the user's title; None keeps its own."""
+    return graph if text is None else replace(graph, title=visible(text, LINE_WIDTH))
 
 
 def subtitle(now: Moment) -> str:

@@ -182,3 +182,13 @@ def test_advice_is_printed_and_not_drawn(here: Path, capsys: pytest.CaptureFixtu
     mt.save(mt.record((x * x).sum().backward), "long.tape", element_budget=10)
     assert "keeps all" not in dot("long.tape")
     assert "saved as a summary (--keep 30 keeps all)" in capsys.readouterr().err
+
+
+@needs_graphviz
+def test_a_title_is_the_first_line(here: Path) -> None:
+    drawn = dot("diamond.tape", "--title", "How <gradients> add up")
+    assert "How &lt;gradients&gt; add up" in drawn
+    assert "backward() at" not in drawn.partition("legend")[0].partition("<TR>")[2][:200]
+    assert main(["film", "diamond.tape", "--title", "How gradients add up", "-o", "run.html"]) == Exit.OK
+    page = Path("run.html").read_text(encoding="utf-8")
+    assert "<title>How gradients add up" in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from microtape.errors import GradientError, InPlaceError
 from microtape.tape.in_place import copy_in_layout
 from microtape.tape.node import AccumulateGrad
-from microtape.tape.tensor_state import TensorState, is_leaf, requires_grad
+from microtape.tape.operation import misfit, refusal
+from microtape.tape.tensor_state import TensorState, is_leaf, new_tensor, requires_grad
 from microtape.tape.watch import call
 
 
@@ -22,14 +24,38 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, own
     """
     leaf = node.variable
     if _takes_gradients(leaf) and gradient is not None:
-        if not is_tensor:
-            if gradient.ndim == leaf.array.ndim > 1 and gradient.strides != leaf.array.strides:
-                gradient = copy_in_layout(gradient, leaf.array)
-            elif not owned:
-                gradient = np.array(gradient)
+        array, dims = leaf.array, gradient.ndim
+        if dims != array.ndim or (dims > 1 and not is_tensor and gradient.strides != array.strides):
+            gradient = _fitted(leaf, gradient, is_tensor)
+        elif not (owned or is_tensor):
+            gradient = np.array(gradient)
         leaf.accumulate(gradient, is_tensor)
     if node.hooks is not None and node.hooks.post_accumulate:
         _run_post_accumulate_hooks(node, leaf)
+
+
+def _fitted(leaf: TensorState, gradient: Any, is_tensor: bool) -> Any:
+    """A copy of the gradient with the layout of its leaf, and with its shape if `.data` has got another one since.
+
+    Raises RuntimeError if the gradient cannot be broadcast to the shape of the leaf or of its `.grad`.
+    """
+    array, before = leaf.array, leaf.meta.grad if leaf.meta is not None else None
+    if gradient.shape == array.shape:
+        return copy_in_layout(gradient, array)
+    shape = array.shape if before is None else before.array.shape
+    if before is None and not is_tensor:
+        pairs = zip_longest(gradient.shape, gradient.strides, array.strides[: gradient.ndim], fillvalue=None)
+        if all([size == 1 or stride == of_leaf for size, stride, of_leaf in pairs]):
+            return np.array(gradient)  # NB: as in torch, which compares only these strides
+    try:
+        broadcast = np.broadcast_shapes(shape, gradient.shape)
+    except ValueError as error:
+        raise refusal(error, np.empty(shape), gradient) from None
+    if broadcast != shape:
+        raise misfit(shape, broadcast)
+    if is_tensor:
+        return new_tensor(type(gradient), np.empty(shape, gradient.dtype)).copy_(gradient)
+    return np.broadcast_to(gradient, shape).copy()
 
 
 def _takes_gradients(leaf: TensorState) -> bool:

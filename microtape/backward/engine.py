@@ -237,8 +237,8 @@ class GraphTask:
         watcher = watch.watcher
         if gradient is None and node.multi_output:
             gradient = [None] * node.output_count
-        if node.hooks is not None:
-            gradient = writable(gradient)  # before it is captured: the caller gets what hooks write
+        if node.hooks is not None or node.kind == "function":
+            gradient = writable(gradient)  # before it is captured: the caller gets what is written to it
         if node in self.stops and not self.capture_gradients(node, gradient):
             return None
         if node.hooks is not None:
@@ -258,10 +258,11 @@ class GraphTask:
     def seen_by_hooks(self, node: Node, gradients: Sequence[Any]) -> Sequence[Any]:
         """A node's gradients as its hooks see them: None for those that no node receives, but as in torch not for all.
 
-        A Function returns what it likes, and the formula of a list of tensors computes all its gradients or none.
+        A Function and an identity return what they like, and the formula of a list of tensors computes all its
+        gradients or none.
         """
         needed = [receiver in self.dependencies for receiver in node.next_nodes]
-        if node.kind == "function" or (node.all_or_none and any(needed)):
+        if node.kind == "function" or node.hides_none or (node.all_or_none and any(needed)):
             return gradients
         return [term if need else None for term, need in zip(gradients, needed, strict=True)]
 

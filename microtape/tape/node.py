@@ -92,6 +92,7 @@ class Node:
     formula: ClassVar[str] = ""
     multi_output: ClassVar[bool] = False
     all_or_none: ClassVar[bool] = False  # whether its hooks see the gradients of all inputs if one of them needs it
+    hides_none: ClassVar[bool] = False  # whether its hooks see the gradients of all inputs in any case
     renumbered: ClassVar[bool] = False  # on Node itself: whether a user has ever set a sequence number
     saved_names: tuple[str, ...] = ()
     saved_order: ClassVar[tuple[int, ...]] = ()  # in which torch unpacks them; empty: as saved

@@ -14,7 +14,7 @@ from typing import Any
 
 from microtape.basics.dtypes import DType, scalar_name
 from microtape.errors import DetachedInPlaceError, FreedGraphError, InferenceTensorError, ModifiedInPlaceError
-from microtape.tape.node import NO_EDGE, Edge, Node
+from microtape.tape.node import NO_EDGE, Edge, Node, receiver_mask
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import (
     INFERENCE,
@@ -102,6 +102,8 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
     """
     saved = node.saved
     if saved is None:
+        if saves_nothing(node):
+            return [None] * len(node.saved_names)
         raise FreedGraphError(FREED_MESSAGE, ("recorded", node.call_site))
     if as_tensors:
         values: list[Any] = [None] * len(saved)
@@ -123,6 +125,12 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
             if type(saved[i]) is PackedTensor:
                 values[i] = as_number(saved[i].unpack(node).array)
     return values
+
+
+def saves_nothing(node: Any) -> bool:
+    """Whether none of the tensors that the node could save is needed for the gradients that are wanted of it."""
+    plans = getattr(node, "save_plans", None)
+    return plans is not None and all(source is None for source in plans[receiver_mask(node.next_nodes)])
 
 
 def unpack_tensor(node: Node, index: int) -> Any:

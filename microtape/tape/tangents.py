@@ -4,7 +4,8 @@ Note [Tangents of views]
   The tangent of a view is a view of its base's tangent, so a write to one is visible in the other. Writing a tensor
   with a tangent into a view gives the base a tangent, too, with zeros outside of the view; the base's other views,
   also those made earlier, then have views of that tangent. As in torch, the view that `make_dual` or `unpack_dual`
-  returns has a tangent of its own, which its base does not share: it is the *root* of its views.
+  returns has a tangent of its own, which its base does not share, at this level and at all later ones: it is the *root*
+  of its views.
 
 Note [Tangents of saved tensors]
   A saved tensor needs the tangent that it had when it was saved. An operand is saved as the object itself, which keeps
@@ -28,7 +29,7 @@ from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import Array, AutogradMeta, TensorState, ensure_meta, new_tensor
-from microtape.tape.views import replay
+from microtape.tape.views import ITSELF, replay
 
 
 class PackedTangent(NamedTuple):
@@ -48,8 +49,6 @@ class Level:
 
     def __init__(self) -> None:
         self.tangents: weakref.WeakKeyDictionary[AutogradMeta, TensorState | None] = weakref.WeakKeyDictionary()
-        self.own: weakref.WeakSet[AutogradMeta] = weakref.WeakSet()  # of views with a tangent of their own
-        self.roots: weakref.WeakKeyDictionary[AutogradMeta, TensorState] = weakref.WeakKeyDictionary()  # of their views
         self.of_outputs: weakref.WeakKeyDictionary[Node, Sequence[TensorState | None]] = weakref.WeakKeyDictionary()
         self.of_overwritten: weakref.WeakKeyDictionary[Node, tuple[TensorState, Sequence[int]]] = (
             weakref.WeakKeyDictionary()
@@ -97,9 +96,10 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
     level, meta = current.level, tensor.meta
     if level is None or meta is None or not mode.forward_ad:
         return None
-    if meta in level.tangents or meta.view is None:
+    root = root_of(tensor)
+    if meta in level.tangents or root is tensor:
         return level.tangents.get(meta)
-    of_root = tangent_of(root_of(tensor))
+    of_root = tangent_of(root)
     if of_root is None:
         return None
     tangent = level.tangents[meta] = _same_view(tensor, of_root)
@@ -108,10 +108,10 @@ def tangent_of(tensor: TensorState) -> TensorState | None:
 
 def root_of(tensor: TensorState) -> TensorState:
     """The tensor itself, or the tensor that it is a view of as far as tangents go; see Note [Tangents of views]."""
-    meta = tensor.meta
-    if current.level is None or meta is None or meta.view is None or meta in current.level.own:
+    view = tensor.meta.view if tensor.meta is not None else None
+    if view is None or view.root is ITSELF:
         return tensor
-    return current.level.roots.get(meta, meta.view.base)
+    return view.base if view.root is None else view.root
 
 
 def _same_view(tensor: TensorState, of_root: TensorState) -> TensorState:
@@ -123,18 +123,12 @@ def _same_view(tensor: TensorState, of_root: TensorState) -> TensorState:
     return tangent
 
 
-def share_root(view: TensorState, source: TensorState) -> None:
-    """Make the root of `source` that of `view`, a new view of it."""
-    root = root_of(source)
-    meta = view.meta
-    if current.level is not None and meta is not None and meta.view is not None and root is not meta.view.base:
-        current.level.roots[meta] = root
-
-
-def set_own_tangent(view: TensorState, tangent: TensorState | None) -> None:
+def set_own_tangent(tensor: TensorState, tangent: TensorState | None) -> None:
     """Make `tangent` that of a view, but not of its base."""
-    set_tangent(view, tangent)
-    current.level.own.add(ensure_meta(view))  # type: ignore[union-attr]
+    set_tangent(tensor, tangent)
+    view = ensure_meta(tensor).view
+    if view is not None:  # else an inference tensor
+        view.root = ITSELF
 
 
 def set_tangent(tensor: TensorState, tangent: TensorState | None) -> None:

@@ -59,11 +59,14 @@ ADVICE = {
 }
 """Origins of views that must not be written to: why not, and what to do instead."""
 
+ITSELF: Any = object()
+"""The `root` of a view whose tangent is its own."""
+
 
 class View:
     """What makes a tensor a view: its base, which is not a view itself, and the view operations from there."""
 
-    __slots__ = ("base", "edge", "is_source", "made", "memory", "origin", "seen", "steps")
+    __slots__ = ("base", "edge", "is_source", "made", "memory", "origin", "root", "seen", "steps")
 
     def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str) -> None:
         self.base = base
@@ -74,6 +77,7 @@ class View:
         self.edge = NO_EDGE  # its history when the base's version was `seen`
         self.seen = (base.version or ensure_version(base)).number
         self.is_source = False  # whether requires_grad_() was called on the view itself
+        self.root: TensorState | None = None  # of its tangents: Note [Tangents of views]; None: base
 
     def history(self, tensor: TensorState) -> Edge:
         """The edge of the view's grad_fn, rebuilt if its base was written to; see Note [Views and their history]."""
@@ -236,6 +240,7 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
     else:
         inherited = not origin or before.origin == "inference_mode"
         view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin)
+        view.root = x if before.root is ITSELF else before.root
     if view.origin:
         frame = user_frame(sys._getframe(1))
         view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None

@@ -19,12 +19,11 @@ from microtape.tape.tangents import (
     current,
     set_own_tangent,
     set_tangent,
-    share_root,
     tangent_of,
     without_tangents,
     write_tangent,
 )
-from microtape.tape.tensor_state import Array, TensorState, is_view, memory_owner, new_tensor
+from microtape.tape.tensor_state import Array, TensorState, memory_owner, new_tensor
 from microtape.tape.views import AsStridedBackward0, MultiViewOperation, ViewOperation, view_call
 from microtape.tape.watch import Watcher, watch
 from microtape.tensors.tensor import Tensor
@@ -66,9 +65,6 @@ class _Follower(Watcher):
     def called(self, node: Node, args: tuple[Any, ...], raw: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Compute the tangents of a Function's outputs with its own rule, `jvp`."""
         tangents = [tangent_of(one) if isinstance(one, TensorState) else None for one in args]
-        for output, result in zip(outputs, raw, strict=True):
-            if isinstance(output, TensorState) and output is not result and is_view(output):
-                share_root(output, result)  # an input that forward returned as it is
         if current.level is None or not current_mode.forward_ad or all(tangent is None for tangent in tangents):
             return
         function_tangents(node, args, tangents, raw, outputs)
@@ -101,9 +97,6 @@ class _Follower(Watcher):
 
     def follow(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Compute the tangents of the outputs if an operand has one."""
-        if isinstance(node, ViewOperation | MultiViewOperation):
-            for output in outputs:
-                share_root(output, operands[0])
         if not current_mode.forward_ad:
             return
         tangents = [tangent_of(one) for one in operands]
@@ -231,7 +224,11 @@ def _laid_out_as(tensor: Tensor, tangent: Tensor) -> Tensor:
     """The tangent itself if it lies in memory as its tensor does, a copy that does otherwise."""
     if _layout(tensor.array) == _layout(tangent.array):
         return tangent
-    copy: Tensor = new_tensor(type(tangent), np.zeros_like(tensor.array, tangent.array.dtype))
+    dtype = tangent.array.dtype
+    size, place, *_ = _layout(tensor.array)
+    strides = [stride // tensor.array.itemsize * dtype.itemsize for stride in tensor.array.strides]
+    array = np.ndarray(tensor.array.shape, dtype, np.zeros(size, dtype), place * dtype.itemsize, strides)
+    copy: Tensor = new_tensor(type(tangent), array)
     return copy.copy_(tangent)  # type: ignore[no-any-return]
 
 

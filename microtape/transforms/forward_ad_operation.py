@@ -10,12 +10,14 @@ Note [One formula for both modes]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
+from microtape.ops.network.loss import PairLoss
+from microtape.ops.reduction.sums_and_extrema import MeanBackward1
 from microtape.tape.fitting import conjugate, fit_gradient
 from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import NO_EDGE, AccumulateGrad, Node
@@ -92,12 +94,15 @@ def tangents_of_outputs(
         ]
     pairs = [(value, tangent.to(value.dtype)) for value, tangent in pairs if value.requires_grad]
     wanted = [seed for seed in seeds if seed is not None]
-    found: Sequence[Any] = [None] * len(wanted)
+    found: Iterable[Any] = [None] * len(wanted)
     if pairs:
         values, directions = zip(*pairs, strict=True)
         found = grad(values, wanted, directions, create_graph=mode.enabled, allow_unused=True)
-    results = iter(found)
-    return [None if seed is None else _or_zeros(next(results), seed) for seed in seeds]
+    found = iter(found)
+    results = [None if seed is None else _or_zeros(next(found), seed) for seed in seeds]
+    if isinstance(node, MeanBackward1 | PairLoss) and not node.count:  # 0 / 0, of which the double backward sees the 0
+        results = [one + output.array * 0 for one, output in zip(results, outputs, strict=True)]
+    return results
 
 
 def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:

@@ -40,7 +40,9 @@ class PairLoss(Promoting):
         self.count = values.size
         if self.reduction == "none":
             return values
-        return values.mean() if self.reduction == "mean" else total(values, None)
+        if self.reduction == "sum":
+            return total(values, None)
+        return values.mean() if self.count else values.sum() / 0  # NaN, of which numpy's mean would warn
 
     def value(self, x: Any, y: Any) -> Any:
         """The loss of each pair."""

@@ -76,3 +76,25 @@ def inference_tensors_beside_such_a_view(mt, see):
     ):
         with see.raising():
             see(operation())
+
+
+@shows("6 view made in no_grad")
+def a_second_pass_through_such_views(mt, see):
+    w = mt.tensor([1.0, 2.0], requires_grad=True)
+    with mt.no_grad():
+        u, v = w.view_as(w), w[:1]
+    for operation in (  # an operation is freed only if it has saved something
+        lambda: u * v,
+        lambda: u @ u,
+        lambda: (u * v).sum(),
+        lambda: mt.outer(u, v),
+        lambda: u.sin(),
+        lambda: u / v,
+        lambda: mt.maximum(u, v),
+        lambda: u * w,
+    ):
+        z = operation()
+        for _ in range(2):
+            with see.raising():
+                z.backward(mt.ones_like(z).detach())
+        see.value(w.grad)

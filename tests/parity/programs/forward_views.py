@@ -277,3 +277,43 @@ def that_returns_no_tangent(mt, see):
     for forward in (lambda ctx, a: a * 2, lambda ctx, a: a, lambda ctx, a: a[:1]):
         with level(mt), see.raising():
             tangents(mt, see, function(mt, forward, lambda ctx, t: None).apply(dual_leaf(mt)[1]))
+
+
+@shows(ROW)
+def of_a_dual_tensor_at_a_later_level(mt, see):
+    fw = mt.autograd.forward_ad
+    x, t = mt.ones(2, 2, dtype=mt.float64), mt.full((2, 2), 2.0, dtype=mt.float64)
+    with level(mt):
+        d = fw.make_dual(x, t)
+        primal, _ = fw.unpack_dual(d)
+        inside = d[0]
+    outside, view = d[0], x[0]
+    for target in (x, view, d, inside, outside, primal, primal[0]):  # each but the views of x has a tangent of its own
+        with level(mt):
+            target.copy_(fw.make_dual(mt.ones_like(target), mt.full_like(target, 3.0)))
+            tangents(mt, see, x, view, d, inside, outside, outside[:1], primal)
+
+
+@shows(ROW)
+def laid_out_as_a_part_of_a_larger_tensor(mt, see):
+    fw = mt.autograd.forward_ad
+    w = mt.ones(2, 3, dtype=mt.float64, requires_grad=True)
+    for part in (w[1:], w[:, 1:], w.t()[1:], w[:, ::2], w[0, 1:], w.double()[1:]):
+        with level(mt):
+            _, t = fw.unpack_dual(fw.make_dual(part, mt.ones(part.shape, dtype=mt.float64)))
+        see.value(t)
+        see(t.stride())
+        with level(mt):
+            d = fw.make_dual(t, part.view_as(part))  # the tangent lies in memory as its primal does, and is not copied
+            with see.raising():
+                d.copy_(mt.ones_like(d).detach())
+
+
+@shows(ROW)
+def of_means_of_nothing(mt, see):
+    x = mt.zeros(0, 2, dtype=mt.float64, requires_grad=True)
+    with level(mt):
+        d = mt.autograd.forward_ad.make_dual(x, mt.zeros(0, 2, dtype=mt.float64))
+        tangents(mt, see, d.mean(), d.mean(0), d.mean(1), d.mean((0, 1), keepdim=True), d.sum(), d.sum(0), d.prod())
+        for loss in (mt.nn.functional.mse_loss, mt.nn.functional.l1_loss, mt.nn.functional.huber_loss):
+            tangents(mt, see, *[loss(d, x.detach(), reduction=one) for one in ("mean", "sum", "none")])

@@ -98,6 +98,16 @@ def is_undefined_and_not_zero(mt, see):
         mt.autograd.grad(returning(mt, lambda g: None).apply(x).sum(), x)
 
 
+@shows("3 validation of each gradient")
+def backward_writes_to_a_gradient_that_is_asked_for(mt, see):
+    for shape in ((), (2,)):
+        x = mt.ones(shape, requires_grad=True)
+        y = returning(mt, lambda g: g.mul_(3)).apply(x)
+        see.value(*mt.autograd.grad(y, [y, x], mt.full(shape, 2.0), retain_graph=True))
+        y.backward(mt.full(shape, 2.0), inputs=[y, x])
+        see.value(y.grad, x.grad)
+
+
 @shows("3 ctx.save_for_backward")
 def a_result_that_was_written_and_detached(mt, see):
     class Times(mt.autograd.Function):

@@ -261,7 +261,7 @@ def deep_copies(mt, see):
 
 @shows(
     "5 inference_mode",
-    differs="An inference tensor that was told to require grad is recorded in normal mode like any other tensor that "
+    differs="An inference tensor that requires grad is recorded in normal mode like any other tensor that "
     "does. PyTorch records an operation only if one of its operands is a normal tensor, and a clone as CopyBackwards.",
 )
 def told_to_require_grad(mt, see):

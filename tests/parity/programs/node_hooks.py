@@ -15,7 +15,7 @@ def of_a_list_of_tensors_see_all_gradients(mt, see):
         for needed in ((True, False), (False, True), (True, True)):
             x, y = (mt.tensor([1.0, 2.0], requires_grad=one) for one in needed)
             z = join(x, y)
-            z.grad_fn.register_hook(lambda gradients, arrived: see.value("hook", *gradients, *arrived))
+            z.grad_fn.register_hook(lambda gradients, arrived: see.value(*gradients, *arrived))
             see.value(*z.grad_fn(mt.ones_like(z)))
             z.sum().backward()
             see.value(x.grad, y.grad)
@@ -35,7 +35,7 @@ def of_a_list_of_tensors_of_which_some_are_asked_for(mt, see):
     for join in (mt.stack, mt.cat):
         x, y = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([3.0, 4.0], requires_grad=True)
         z = join([x, y])
-        z.grad_fn.register_hook(lambda gradients, arrived: see.value("hook", *gradients, *arrived))
+        z.grad_fn.register_hook(lambda gradients, arrived: see.value(*gradients, *arrived))
         first = mt.ones_like(z)
         see.value(*mt.autograd.grad(z, z, first, retain_graph=True))
         see.value(*mt.autograd.grad(z, y, first, retain_graph=True))
@@ -74,3 +74,24 @@ def what_a_backward_that_wrote_to_a_view_sets_ends_with_it(mt, see):
     base.sum().backward()
     see.value(x.grad)
     see(mt.is_grad_enabled())
+
+
+@shows("4 Node.register_hook")
+def of_roots_that_are_asked_for(mt, see):
+    fw = mt.autograd.forward_ad
+
+    def written(x):
+        y = mt.zeros(2)
+        return y.copy_(x)
+
+    def unpacked(x):
+        with fw.dual_level():
+            return fw.unpack_dual(fw.make_dual(x, mt.ones(2))).primal
+
+    for operation in (unpacked, written, lambda x: x.view_as(x), lambda x: x.clone(), lambda x: x[:1], lambda x: x * x):
+        for inputs in (True, False):
+            x = mt.tensor([1.0, 2.0], requires_grad=True)
+            y = operation(x)
+            y.grad_fn.register_hook(lambda gradients, arrived: see.value(*gradients, *arrived))
+            y.backward(mt.ones_like(y).detach(), inputs=[y] if inputs else None)
+            see.value(x.grad)

@@ -308,6 +308,27 @@ def of_another_shape_changes_what_backward_expects(mt, see):
     see.value(x.grad)
 
 
+@shows("1 data")
+def of_another_shape_gives_the_gradient_its_shape(mt, see):
+    shapes = [(), (1,), (2,), (3,), (1, 2), (2, 1), (2, 2), (3, 2), (1, 2, 2)]
+    for before, after in [(one, other) for one in shapes for other in shapes[1:] if len(one) != len(other)]:
+        for has_grad in (False, True):
+            x = mt.ones(before, requires_grad=True)
+            y = x * 2
+            x.data = mt.ones(after)
+            x.grad = mt.ones(after) if has_grad else None
+            with see.raising():
+                y.backward(mt.ones(before))
+                see.value(x.grad)
+    for before, after in [((2,), (1, 2)), ((2,), (2, 2)), ((2, 2), (2,))]:
+        x = mt.ones(before, requires_grad=True)
+        y = x * x
+        x.data = mt.ones(after)
+        with see.raising():
+            y.sum().backward(create_graph=True)
+            see.value(x.grad)
+
+
 @shows("1 retain_grad, retains_grad")
 def keeps_a_results_gradient(mt, see):
     x = mt.tensor([1.0, 2.0], requires_grad=True)

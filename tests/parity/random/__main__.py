@@ -49,7 +49,7 @@ def check_some(seeds: range, topics: Collection[str], shrink: bool, pipe: int) -
 
 
 def hunt(seeds: range, topics: Collection[str], stop: int, shrink: bool) -> None:
-    """Check programs until `stop` of them differ. A crash before the program is written is torch's own."""
+    """Check programs until `stop` of them differ. A crash or endless run before a program is written is torch's own."""
     began, different, seed = time.time(), 0, seeds.start
     while seed < seeds.stop and different < stop:
         read, written = os.pipe()
@@ -62,7 +62,7 @@ def hunt(seeds: range, topics: Collection[str], stop: int, shrink: bool) -> None
         last, stage = noted[-1]
         seed = int(last) + 1 if status else some.stop
         if status:
-            crashes = stage == "begun" and status == -signal.SIGSEGV
+            crashes = stage == "begun" and status in (-signal.SIGSEGV, -signal.SIGALRM)  # or never ends
             print(f"# program {last} ended the process: {'torch crashed' if crashes else status}", flush=True)
             different += stage == "written" or (stage == "begun" and not crashes)
         if some.stop % 5000 == 0:

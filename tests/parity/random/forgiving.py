@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tests.parity.observe import Flags, Value
 
 
@@ -24,6 +26,28 @@ def with_histories(theirs: list[Any], ours: list[Any]) -> list[Any]:
         alone = both and of_a[0].requires_grad and not of_b[0].requires_grad
         found.append((name, (of_b[0], *of_a[1:]) if alone else of_b))
     return found
+
+
+def with_dtypes_of_tangents(theirs: list[Any], ours: list[Any]) -> list[Any]:
+    """Our results, with their dtypes of the tangents."""
+    found = []
+    for (_, of_a), (name, of_b) in zip(theirs, ours, strict=False):
+        both = all(isinstance(one, tuple) and isinstance(one[-1], Value) for one in (of_a, of_b))
+        found.append((name, (*of_b[:-1], _in_dtype(of_b[-1], of_a[-1])) if both else of_b))
+    return found
+
+
+def _in_dtype(value: Value, like: Value) -> Value:
+    return value._replace(array=value.array.astype(like.array.dtype))
+
+
+def without_values(thing: Any, dims: int | None = None) -> Any:
+    """The same, with zeros in the place of all values, or of those of tensors with so many dimensions."""
+    if isinstance(thing, Value):
+        return thing._replace(array=np.zeros_like(thing.array)) if dims in (None, thing.array.ndim) else thing
+    if type(thing) in (tuple, list):
+        return type(thing)([without_values(one, dims) for one in thing])
+    return thing
 
 
 def written_by_copies(thing: Any) -> Any:

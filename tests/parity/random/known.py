@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from tests.parity.observe import matching_type, same
 from tests.parity.random.forgiving import (
+    with_dtypes_of_tangents,
     with_histories,
     without_lost_tangents,
     without_packing,
     without_requires_grad,
+    without_values,
     without_zeros,
     written_by_copies,
 )
@@ -51,6 +53,17 @@ HISTORY_OF_TANGENTS = (
     "the history of a tangent is that of its backward formula, or of a copy if an operation overwrites it; PyTorch's "
     "may be that of the operation, and may lead through its result, whose hooks and `retain_grad` a pass then calls, "
     "or to operands whose gradient is zero, and behind which the graph may have been freed"
+)
+
+WRITES_TO_GRADIENTS = (
+    "what a node's hook writes to a gradient, or a Function's backward to a gradient without dimensions, reaches no "
+    "other gradient; PyTorch's may be views of each other, or one tensor"
+)
+
+TANGENTS_SAVE_OTHERS = (
+    "the formulas of tangents save other tensors than PyTorch's, so the hooks of saved tensors may be called more "
+    "or less often, an inference tensor may be saved, which is an error, by only one of the two, and so may a tensor "
+    "whose `.data` is replaced"
 )
 
 INFERENCE_TENSORS = (
@@ -196,9 +209,17 @@ KNOWN: list[Known] = [
         lambda theirs, ours: (
             theirs.in_level
             and ".apply(" in theirs.source
-            and not theirs.error
-            and not ours.error
+            and same_error(theirs, ours)
             and same(theirs.results, without_lost_tangents(theirs.results, ours.results))
+        ),
+        explains="results",
+        by_hand=True,
+    ),
+    Known(
+        "a tangent of another dtype than its primal's is converted as soon as it is used in a computation; PyTorch "
+        "goes on with both dtypes",
+        lambda theirs, ours: (
+            theirs.in_level and same(theirs.results, with_dtypes_of_tangents(theirs.results, ours.results))
         ),
         explains="results",
         by_hand=True,
@@ -226,7 +247,7 @@ KNOWN: list[Known] = [
         by_hand=True,
     ),
     Known(
-        "what a node's hook writes to a gradient reaches no other gradient; PyTorch's may be views of each other",
+        WRITES_TO_GRADIENTS,
         lambda theirs, ours: (
             "a node's hook writes to gradients" in theirs.past
             and runs_a_pass(theirs.source)
@@ -234,8 +255,20 @@ KNOWN: list[Known] = [
             and not ours.error
             and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
             and same(theirs.gradients, ours.gradients)
+            and same(without_values(theirs.results), without_values(ours.results))
         ),
-        explains="log",
+        explains="log, results",
+    ),
+    Known(
+        WRITES_TO_GRADIENTS,
+        lambda theirs, ours: (
+            "a backward writes to gradients" in theirs.past
+            and runs_a_pass(theirs.source)
+            and not theirs.error
+            and not ours.error
+            and same(*[without_values([one.log, one.results, one.gradients], dims=0) for one in (theirs, ours)])
+        ),
+        explains="log, gradients, results",
     ),
     Known(
         "a multi-gradient hook counts the gradients of each pass by itself; PyTorch's loses count in a pass during "
@@ -274,8 +307,19 @@ KNOWN: list[Known] = [
         explains="error, log, results",
     ),
     Known(
-        "the formulas of tangents save other tensors than PyTorch's, so the hooks of saved tensors may be called more "
-        "or less often, and an inference tensor may be saved, which is an error, by only one of the two",
+        TANGENTS_SAVE_OTHERS,
+        lambda theirs, ours: (
+            "data was replaced after a level" in theirs.past
+            and "tangents have a history" in theirs.past
+            and runs_a_pass(theirs.source)
+            and not theirs.error
+            and not ours.error
+            and same(*[without_values([one.log, one.results, one.gradients]) for one in (theirs, ours)])
+        ),
+        explains="log, gradients, results",
+    ),
+    Known(
+        TANGENTS_SAVE_OTHERS,
         lambda theirs, ours: bool(
             (theirs.in_level and re.match("Inference tensors cannot be saved", _texts(theirs) or _texts(ours)))
             or (
@@ -342,7 +386,8 @@ LENIENT = [
     "leaves that become ready together are evaluated in the order in which they became ready; PyTorch takes them from "
     "a heap",
     "the message about an overwritten saved tensor says which output of its node it is; PyTorch says 0 for some",
-    "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes first",
+    "writing to an inference tensor outside of inference mode raises an error and writes nothing; PyTorch writes "
+    "first, and an in-place operation on a dual tensor that fails may have written the value in one of the two alone",
     "the results of operations on inference tensors are at version 0; in PyTorch a copy, a sum or an absolute value "
     "is at 1, and a mean at 2",
     "whether a gradient of zeros from `create_graph=True` requires grad depends on how the derivative is written",

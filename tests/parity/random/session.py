@@ -190,6 +190,10 @@ class Session:
         exec(code, self.names)
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
+        if source.startswith("class ") and "    g0.mul_(3)" in source:
+            self.past.add("a backward writes to gradients")
+        if self.had_level and ".data = " in source:
+            self.past.add("data was replaced after a level")
         if "use_reentrant=True" in source:
             self.past.add("a checkpoint is re-entrant")
         if "autograd.grad(" in source or self.uses_gradient(source):
@@ -205,6 +209,8 @@ class Session:
                 self.now.results.append((name, (self.value(thing), version, thing.is_leaf, self.tangent(thing))))
                 if thing.is_inference():
                     self.past.add("there are inference tensors")
+                    if thing.requires_grad:
+                        self.past.add("an inference tensor requires grad")
             else:
                 self.now.results.append((name, type(thing).__name__ if isinstance(thing, bool | float | None) else ""))
         if self.level:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from viz.basics.options import MAX_BOXES, MEDIUM, as_words
 from viz.basics.theme import Theme, theme_called
 from viz.insides.inside_graph import build_inside
 from viz.output.dot import titles, to_dot
+from viz.output.fonts import without_font
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
@@ -68,6 +70,12 @@ class Drawing:
         return self._render("pdf")
 
     def _render(self, format: Format, scale: float = 1.0) -> bytes:
+        if format != "svg" and (missing := without_font(self.dot)):  # a browser has fonts of its own
+            warnings.warn(
+                f"no font on this machine has {', '.join(missing)} and letters like it, which a .{format} shows as "
+                "empty boxes: install a font for them (such as fonts-noto-cjk), or save an .svg",
+                stacklevel=4,
+            )
         return render(self.dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
 
     def text(self, *, ascii: bool = False) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,14 @@ def _draw(recording: Recording, pass_index: int, out: str, arguments: argparse.N
                 **given(chosen),
                 **contents(arguments),
             )
-            path = drawing.save(out, scale=arguments.scale)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                path = drawing.save(out, scale=arguments.scale)
         except viz.DrawError as error:
             raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
     say(f"wrote {path}")
+    for one in told:
+        say(str(one.message))
     return drawing
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from viz.as_recording import as_recording
+from viz.basics.characters import visible
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
 from viz.basics.options import MAX_BOXES, MEDIUM, as_words
 from viz.basics.theme import Theme, theme_called
 from viz.insides.inside_graph import build_inside
 from viz.output.dot import titles, to_dot
+from viz.output.fonts import without_font
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
+from viz.scene.heading import with_title
 from viz.scene.visual_graph import build_graph
 
 SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
@@ -66,6 +70,12 @@ class Drawing:
         return self._render("pdf")
 
     def _render(self, format: Format, scale: float = 1.0) -> bytes:
+        if format != "svg" and (missing := without_font(self.dot)):  # a browser has fonts of its own
+            warnings.warn(
+                f"no font on this machine has {', '.join(missing)} and letters like it, which a .{format} shows as "
+                "empty boxes: install a font for them (such as fonts-noto-cjk), or save an .svg",
+                stacklevel=4,
+            )
         return render(self.dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
 
     def text(self, *, ascii: bool = False) -> str:
@@ -126,6 +136,7 @@ def draw(
     open: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
+    title: str | None = None,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
     waiting: Waiting = lambda elapsed, limit: None,
@@ -148,6 +159,7 @@ def draw(
             recomputation of a checkpoint. A number or a name, as for `around`, an operation as in `"Clip"`, or the name
             of a function that ran, as in `"Clip.backward"`. Then `step` counts the steps inside.
         max_boxes: the most boxes to draw at once.
+        title: the first line of the picture. None: the program and the pass.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
         waiting: called repeatedly while Graphviz runs, with (seconds passed, `time_limit`).
@@ -157,12 +169,14 @@ def draw(
         DrawError: the picture cannot be drawn as asked; TooLargeError if there would be too many boxes.
         RecordingError: the `.tape` file is missing or damaged.
     """
+    if isinstance(step, os.PathLike) or (isinstance(step, str) and Path(step).suffix):
+        raise DrawError(f"viz.draw() writes no file: to write one, call viz.draw(...).save({_quoted(step)})")
     recording = as_recording(x, sys._getframe(1), "viz.draw")
     if into is not None:
         if around is not None or fold or as_words("open", open):
             raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
         inside = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
-        return Drawing(inside, theme_called(theme), time_limit, waiting)
+        return Drawing(with_title(inside, title), theme_called(theme), time_limit, waiting)
     graph = build_graph(
         recording,
         step=step,
@@ -174,4 +188,8 @@ def draw(
         open=open,
         max_boxes=max_boxes,
     )
-    return Drawing(graph, theme_called(theme), time_limit, waiting)
+    return Drawing(with_title(graph, title), theme_called(theme), time_limit, waiting)
+
+
+def _quoted(path: str | os.PathLike[str]) -> str:
+    return '"' + visible(os.fspath(path), 60) + '"'

@@ -20,7 +20,7 @@ def install() -> None:
 
 def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
     """A film of the recording; if that is too long, a film of one pass; if that is too long too, a picture."""
-    plain = summary(recording)
+    plain = repr(recording)
     for pass_index in (None, _most_interesting(recording)):
         try:
             film = Film(recording, pass_index=pass_index, most_steps=MOST_STEPS)
@@ -36,18 +36,6 @@ def _mimebundle(recording: Recording, include: object = None, exclude: object = 
         return {"text/plain": f"{plain}\n({error})"}
 
 
-def summary(recording: Recording) -> str:
-    """`<Recording of 'mlp.py': 17 nodes, 1 pass, 17 steps>`"""
-    steps = sum(len(one.steps) for one in recording.passes)
-    parts = [_count(len(recording.nodes), "node"), _count(len(recording.passes), "pass"), _count(steps, "step")]
-    return f"<Recording of {recording.title!r}: {', '.join(parts)}>"
-
-
 def _most_interesting(recording: Recording) -> int:
     """The pass that failed, else the first."""
     return next((number for number, one in enumerate(recording.passes) if one.has_failed), 0)
-
-
-def _count(number: int, what: str) -> str:
-    plural = what + ("es" if what.endswith("s") else "s")
-    return f"{number} {what if number == 1 else plural}"

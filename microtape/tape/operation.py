@@ -51,6 +51,8 @@ class Operation(Node):
     __slots__ = ()
     operands: ClassVar[tuple[str, ...]] = ("x",)
     results: ClassVar[tuple[str, ...]] = ("z",)
+    arguments: ClassVar[tuple[str, ...]] = ()  # constant arguments to show before those in other slots
+    absent: tuple[str, ...] = ()  # operands that the caller did not give, and that a default stands for
     op: ClassVar[str] = ""
     row_major: ClassVar[bool] = False  # whether the result is contiguous even if numpy would lay it out like an operand
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()

@@ -199,3 +199,20 @@ def test_the_error_names_a_graphviz_py_that_hides_the_package(monkeypatch: pytes
         "the package graphviz cannot be imported (is a graphviz.py of your own in its way?): cannot import name"
     )
     assert "z = mul(%2, %3)" in viz.draw(diamond()).text()
+
+
+def test_a_file_to_write_is_for_save() -> None:
+    loss = mt.tensor(2.0, requires_grad=True) * 3
+    with pytest.raises(viz.DrawError, match=r'viz.draw\(\) writes no file: .* viz.draw\(\.\.\.\).save\("a.svg"\)'):
+        viz.draw(loss, "a.svg")  # type: ignore[arg-type]
+
+
+def test_a_graph_whose_backward_fails_says_so() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    loss = y.sum()
+    y += 1
+    with pytest.raises(RuntimeError, match="inplace"):
+        loss.backward()
+    expected = "backward fails at %1 ExpBackward0: y, which it saved, was overwritten"
+    assert viz.draw(loss).graph.subtitle == expected

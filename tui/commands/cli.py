@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from tui.shell import demos
 from tui.shell.exits import MEANING, CommandError, Exit, say
+from tui.shell.printing import put
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
@@ -303,6 +304,7 @@ PICTURE: Options = (
     ),
     (("--max-boxes",), {"type": int, "metavar": "N", "help": "the most boxes to draw at once (default: 300)"}),
     (("--time-limit",), {"type": float, "metavar": "S", "help": "seconds that Graphviz may take (default: 30)"}),
+    (("--title",), {"metavar": "TEXT", "help": "the first line (default: the program and the pass)"}),
     (("--theme",), {"metavar": "NAME", "help": "colours: light, dark or colourblind"}),
 )
 DRAW: Options = (
@@ -383,7 +385,7 @@ def _not_a_command(word: str, commands: Sequence[str]) -> str:
 def _version() -> int:
     import microtape
 
-    print(f"microtape {microtape.__version__}")
+    put(f"microtape {microtape.__version__}")
     return Exit.OK
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 
@@ -13,6 +12,7 @@ from microtape.recording.script.run import ScriptRun
 from tui.beside.rank_diagnosis import RankDiagnosis, rank_summary
 from tui.shell.exits import Exit, is_ascii
 from tui.shell.opening import Origin, open_run
+from tui.shell.printing import put, put_json
 from tui.shell.progress import status_line
 from tui.shell.several import open_ranks, several_files
 from tui.shell.spans import line, plain
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     recording, ended = open_run(origin, quiet=True, tell_failure=False)
     found = Diagnosis(recording, findings(recording), origin.file, origin.script_args)
     if arguments.json:
-        print(json.dumps({"file": origin.file, **_ended(recording, ended), **found.as_json()}, allow_nan=False))
+        put_json({"file": origin.file, **_ended(recording, ended), **found.as_json()})
     else:
         _print(found, _summary(found, ended), is_ascii(arguments))
     return _exit_code(found, ended)
@@ -44,7 +44,7 @@ def _ranks(arguments: argparse.Namespace, files: list[str]) -> int:
         found = RankDiagnosis.of(opened.ranks, opened.files)
     if arguments.json:
         numbers = list(opened.ranks.numbers)
-        print(json.dumps({"files": opened.files, "ranks": numbers, **found.as_json()}, allow_nan=False))
+        put_json({"files": opened.files, "ranks": numbers, **found.as_json()})
     else:
         _print(found, rank_summary(found), is_ascii(arguments))
     return _exit_code(found, None)
@@ -60,10 +60,10 @@ def _print(found: Diagnosis, summary: str, ascii: bool) -> None:
     columns, lines = shutil.get_terminal_size((100, 24))
     height = lines - SUMMARY if sys.stdout.isatty() else A_PAGE
     for text in found.report(min(max(columns, 60), 120), height, ascii=ascii):
-        print(plain(line(text), ascii=ascii))
+        put(plain(line(text), ascii=ascii))
     if found.found:
-        print()
-    print(summary)
+        put()
+    put(summary)
 
 
 def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:

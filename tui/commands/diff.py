@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import shutil
 
@@ -11,6 +10,7 @@ from microtape.recording.comparing import Comparison, compare
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, is_ascii
 from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.printing import put, put_json
 from tui.shell.progress import status_line
 from tui.shell.spans import line, plain
 from tui.words.comparison import names_of
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     ascii, names = is_ascii(arguments), names_of(arguments.a, arguments.b)
     if arguments.json:
         report = Report(found, names, ascii).as_json()
-        print(json.dumps({"a": arguments.a, "b": arguments.b, **report}, allow_nan=False))
+        put_json({"a": arguments.a, "b": arguments.b, **report})
         return _exit_code(found)
     return finish(found, names, ascii, _beside(arguments) if found.first is not None else "")
 
@@ -35,9 +35,9 @@ def finish(found: Comparison, names: tuple[str, str], ascii: bool, command: str 
     """Print a comparison, and the command that shows more. Returns the exit code."""
     columns, _ = shutil.get_terminal_size((100, 24))
     for text in Report(found, names, ascii).lines(min(max(columns, 60), 120)):
-        print(plain(line(text), ascii=ascii))
+        put(plain(line(text), ascii=ascii))
     if command:
-        print(f"$ {plain(line(command))}")
+        put(f"$ {plain(line(command))}")
     return _exit_code(found)
 
 

@@ -6,6 +6,7 @@ import argparse
 
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit
+from tui.shell.printing import put
 from tui.shell.user_keys import Keymap, KeysError, actions_of, keys_file, read_keys, rebind, table
 from tui.stepper.stepper import StepperScreen
 
@@ -18,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeysError as problem:
         raise CommandError(str(problem)) from None
     for line in table(screen):
-        print(line)
+        put(line)
     return Exit.OK
 
 

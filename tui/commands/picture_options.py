@@ -9,8 +9,14 @@ from typing import Any
 from microtape.recording.model.model import Recording
 from tui.shell.opening import Origin, choose_passes, open_origin
 
-NAMED = "into|around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit"
-TYPED = {"open": "open-fold", "pass_index": "pass"}  # options that have another name on the command line
+NAMED = (
+    "into|around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit|element_budget"
+)
+TYPED = {
+    "open": "open-fold",
+    "pass_index": "pass",
+    "element_budget": "keep",
+}  # options that have another name on the command line
 
 
 def open_passes(arguments: argparse.Namespace) -> tuple[Recording, list[int], int]:
@@ -29,6 +35,7 @@ def contents(arguments: argparse.Namespace) -> dict[str, Any]:
             "open": arguments.open_fold,
             "max_boxes": arguments.max_boxes,
             "time_limit": arguments.time_limit,
+            "title": arguments.title,
         }
     )
 

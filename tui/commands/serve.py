@@ -23,6 +23,7 @@ from pathlib import Path
 
 from tui.shell.exits import CommandError, say
 from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.printing import put
 from tui.stepper.launch import command_line
 
 try:
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         options += [f"--theme={arguments.theme}"] if arguments.theme else []
         options += ["--ascii"] if arguments.ascii else []
         made = StepperServer(command_line("step", path, *options), arguments.port, recording.title)
-        print(made.url, flush=True)
+        put(made.url, flush=True)
         say("open this address in a browser on this machine; Ctrl-C stops the server")
         web.run_app(made.application(), host=LOOPBACK, port=arguments.port, print=None, access_log=None)
     return code

@@ -11,6 +11,7 @@ from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, Exit, is_ascii, say
 from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
+from tui.shell.printing import put
 from tui.shell.program_run import ProgramRun, Watched, say_printed
 from tui.shell.progress import status_line
 from tui.shell.several import open_ranks, several_files
@@ -78,7 +79,7 @@ def _ranks(files: list[str], arguments: argparse.Namespace) -> int:
     opened = open_ranks(arguments, files)
     if not has_terminal():
         for place, recording in enumerate(opened.ranks.recordings):
-            print(rank_heading(opened, place))
+            put(rank_heading(opened, place))
             print_trace(recording, choose_passes(recording, arguments.passes, arguments.until), arguments)
         return Exit.OK
     is_free = arguments.passes is None and arguments.until is None

@@ -14,6 +14,7 @@ from tui.learn import lesson_commands
 from tui.learn.lesson_commands import CommandContext
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
+from tui.shell.printing import put
 from tui.shell.terminal import has_terminal
 
 
@@ -104,7 +105,7 @@ def _list(context: CommandContext) -> int:
     for lesson in context.course:
         mark = ("ok" if context.ascii else "✓") if lesson.name in solved else ""
         line = f"{mark:2} {lesson.number:>2}  {lesson.name:22}  {lesson.title}"
-        print(line.encode("ascii", "replace").decode() if context.ascii else line)
+        put(line.encode("ascii", "replace").decode() if context.ascii else line)
     count = sum(lesson.name in solved for lesson in context.course)
-    print(f"\n{count} of {len(context.course)} solved.  {context.command('NAME')} prints a lesson.")
+    put(f"\n{count} of {len(context.course)} solved.  {context.command('NAME')} prints a lesson.")
     return Exit.OK

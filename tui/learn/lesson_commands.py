@@ -16,6 +16,7 @@ from lessons.checking.verdict_report import Said, report
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
+from tui.shell.printing import put, put_error, safe
 from tui.shell.terminal import has_terminal
 from viz.basics.characters import to_ascii
 
@@ -53,7 +54,7 @@ class CommandContext:
 
     def print(self, text: str = "") -> None:
         """Print a line in the terminal's characters."""
-        print(to_ascii(text) if self.ascii and text else text, flush=True)
+        put(to_ascii(text) if self.ascii and text else text, flush=True)
 
     def sure(self, question: str) -> bool:
         """Ask for confirmation on the terminal; without a terminal, --yes is required."""
@@ -61,7 +62,7 @@ class CommandContext:
             return True
         if not has_terminal():
             raise CommandError(f"{question} There is no terminal to ask on: add --yes")
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        put_error(f"{question} [y/N] ", end="")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -75,15 +76,15 @@ def text(context: CommandContext, lesson: Lesson) -> int:
         from rich.markdown import Markdown
 
         width = min(shutil.get_terminal_size().columns, 84)
-        Console(width=width).print(Markdown(prose, code_theme="ansi_dark"))
+        Console(width=width).print(Markdown(safe(prose), code_theme="ansi_dark"))
     else:
-        print(prose)
+        put(prose)
     passes = f" --pass {lesson.passes}" if lesson.passes else ""
-    print(f"\nStep through the program   microtape step {shlex.quote(str(lesson.program))}{passes}")
+    put(f"\nStep through the program   microtape step {shlex.quote(str(lesson.program))}{passes}")
     if lesson.wrong_engine is not None:
-        print(f"Find the engine's fault    {context.command('engine', lesson.name)}")
-    print(f"Your file                  {context.workspace.exercise(lesson)}")
-    print(f"Check it                   {context.command('check', lesson.name)}")
+        put(f"Find the engine's fault    {context.command('engine', lesson.name)}")
+    put(f"Your file                  {context.workspace.exercise(lesson)}")
+    put(f"Check it                   {context.command('check', lesson.name)}")
     return Exit.OK
 
 
@@ -109,7 +110,7 @@ def tried(context: CommandContext, lesson: Lesson) -> Verdict:
     verdict = check(lesson.exercise, path)
     context.workspace.progress.attempted(lesson.name, passed=verdict.passed)
     context.print(f"lesson {lesson.number}: {lesson.title}")
-    print(f"{path}\n")
+    put(f"{path}\n")
     tell(context, report(verdict, ascii=context.ascii))
     return verdict
 
@@ -128,7 +129,7 @@ def hint(context: CommandContext, lesson: Lesson) -> int:
     hints, seen = lesson.exercise.hints, context.workspace.progress.of(lesson.name).hints
     shown = range(len(hints)) if seen >= len(hints) else (seen,)
     for number in shown:
-        print(f"lesson {lesson.number}, hint {number + 1} of {len(hints)}\n")
+        put(f"lesson {lesson.number}, hint {number + 1} of {len(hints)}\n")
         for line in (*hints[number].split("\n"), ""):
             context.print(line)
     context.workspace.progress.hinted(lesson.name, min(seen + 1, len(hints)))
@@ -231,7 +232,7 @@ def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int
         for line in trace(case.faulty, width=100, ascii=context.ascii):
             context.print(line)
         answer = context.command("engine", lesson.name, "STEP")
-        print(f"\nWhich step is the first wrong one? Answer: {answer} (or PASS.STEP)")
+        put(f"\nWhich step is the first wrong one? Answer: {answer} (or PASS.STEP)")
         return Exit.OK
     first, _, second = answered.rpartition(".")
     index, number = int(first or 1) - 1, int(second or 0) - 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 from lessons import Course, load_course
@@ -11,6 +9,7 @@ from lessons.checking.grade_class import Graded
 from lessons.checking.grade_class import grade as graded
 from lessons.checking.verdict_report import report, short
 from tui.shell.exits import CommandError, Exit
+from tui.shell.printing import put, put_error, put_json
 from viz.basics.characters import to_ascii
 
 
@@ -30,16 +29,16 @@ def verify(folder: str) -> int:
         evidence = Evidence(lesson, course)
         lines = [line for proof in PROOFS for line in failures(proof, evidence)]
         for line in lines:
-            print(f"{lesson.folder.name}: {line}", flush=True)
+            put(f"{lesson.folder.name}: {line}", flush=True)
         wrong += len(lines)
     for line in (line for proof in COURSE_PROOFS for line in proof(course)):
-        print(line)
+        put(line)
         wrong += 1
     count = f"{len(course)} lesson{'s' if len(course) != 1 else ''}"
     if wrong:
-        print(f"\n{count}, {wrong} problem{'s' if wrong != 1 else ''}", file=sys.stderr)
+        put_error(f"\n{count}, {wrong} problem{'s' if wrong != 1 else ''}")
         return Exit.NOT_SOLVED
-    print(f"{count}: every claim holds, and the checkers catch every mistake that was tried")
+    put(f"{count}: every claim holds, and the checkers catch every mistake that was tried")
     return Exit.OK
 
 
@@ -54,16 +53,15 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
         if not as_json:
             mark = marks[0] if one.passed else marks[1]
             line = short(f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip())
-            print(to_ascii(line) if ascii else line, flush=True)
+            put(to_ascii(line) if ascii else line, flush=True)
     if not results:
         where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
         raise CommandError(f"{path}: no learner's file found; expected {where}")
     if as_json:
-        json.dump([one.as_json() for one in results], sys.stdout, indent=1, ensure_ascii=ascii)
-        print()
+        put_json([one.as_json() for one in results], indent=1)
     else:
         solved = sum(one.passed for one in results)
-        print(f"\n{solved} of {len(results)} files solve their exercise")
+        put(f"\n{solved} of {len(results)} files solve their exercise")
     return Exit.OK
 
 

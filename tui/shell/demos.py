@@ -12,6 +12,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from tui.shell.printing import put
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 ON_PYTORCH = "pytorch"  # the folder of those on PyTorch, which come last
@@ -80,9 +82,9 @@ def main() -> int:
         if old.stem not in left_out:
             old.unlink()
     make(chosen=chosen)
-    print(f"{len(chosen)} recordings in {RECORDINGS}")
+    put(f"{len(chosen)} recordings in {RECORDINGS}")
     if left_out:
-        print(f"not recorded again: {', '.join(left_out)}, which need PyTorch (pip install 'microtape[torch]')")
+        put(f"not recorded again: {', '.join(left_out)}, which need PyTorch (pip install 'microtape[torch]')")
     return 1 if left_out else 0
 
 

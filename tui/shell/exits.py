@@ -6,6 +6,8 @@ import argparse
 import sys
 from enum import IntEnum
 
+from tui.shell.printing import put_error
+
 
 class Exit(IntEnum):
     """The command's exit codes; `MEANING` explains them."""
@@ -48,7 +50,7 @@ class CommandError(Exception):
 
 def say(message: str) -> None:
     """Print a message for the user on standard error."""
-    print(f"microtape: {message}", file=sys.stderr, flush=True)
+    put_error(f"microtape: {message}")
 
 
 def is_ascii(arguments: argparse.Namespace) -> bool:

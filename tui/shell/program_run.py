@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from microtape.recording.script.running import RunningScript
 from tui.shell.exits import say
 from tui.shell.opening import Origin, load_all
 from tui.shell.printed_lines import PrintedLines
+from tui.shell.printing import put_error
 from tui.shell.progress import status_line
 
 _LOOK = 0.1  # seconds
@@ -155,4 +155,4 @@ def say_printed(run: ProgramRun) -> None:
     count, shown = max(run.printed.count, len(lines)), lines[-_SHOWN:]
     last = f"; the last {len(shown)}" if count > len(shown) else ""
     say(f"{Path(run.origin.file).name} printed {count:,} {'line' if count == 1 else 'lines'} meanwhile{last}:")
-    print("\n".join(shown), file=sys.stderr, flush=True)
+    put_error("\n".join(shown))

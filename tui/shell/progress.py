@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
+from tui.shell.printing import safe
+
 PATIENCE = 0.5  # seconds
 BAR = 24  # characters
 REPORT_EVERY = 500  # lines or steps between two updates
@@ -28,7 +30,7 @@ class ProgressBar:
         """Show the fraction that is done, from 0 to 1, and a text."""
         if _is_terminal():
             filled = round(BAR * min(max(part, 0.0), 1.0))
-            _write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {text}   Ctrl-C stops\x1b[K")
+            _write(f"\r[{'#' * filled}{'.' * (BAR - filled)}] {safe(text)}   Ctrl-C stops\x1b[K")
             self.drawn = True
 
 
@@ -47,14 +49,14 @@ def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], N
 
     def say(text: str) -> None:
         if told:
-            _write(f"\rmicrotape: {text}\x1b[K")
+            _write(f"\rmicrotape: {safe(text)}\x1b[K")
 
     def tell() -> None:
         nonlocal told
         with lock:
             if not over:
                 told = True
-                _write(f"microtape: {text}\n" if stays else f"\rmicrotape: {text}\x1b[K")
+                _write(f"microtape: {safe(text)}\n" if stays else f"\rmicrotape: {safe(text)}\x1b[K")
 
     timer = threading.Timer(PATIENCE, tell)
     timer.daemon = True

@@ -9,26 +9,25 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tui.shell.printing import put
 from tui.shell.terminal import has_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from microtape import Tensor
     from microtape.recording.model.model import Recording
 
 # -P and the explicit path: the learner's directory may contain files called tui.py or viz.py.
 COMMAND = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tui.commands.cli import main; sys.exit(main())"
 
 
-def step(x: Tensor | Sequence[Tensor] | Recording | str | os.PathLike[str]) -> None:
+def step(x: Any) -> None:
     """Open the stepper, and return when it is closed. Without a terminal, print the trace.
 
     The stepper runs in its own process, so it also works from a notebook's terminal or under a running event loop.
 
     Args:
-        x: a Tensor, microtape's or PyTorch's, or a list of them (`backward()` is called, recorded and shown, which
-            adds to `.grad` of the leaves as usual), a Recording, or the path of a `.tape` file.
+        x: a Tensor or a grad_fn, microtape's or PyTorch's, or a list of them (`backward()` is called, recorded and
+            shown, which adds to `.grad` of the leaves as usual); a Recording, or the `r` of
+            `with microtape.record() as r`; or the path of a `.tape` file.
 
     Raises:
         RecordingError: the file is not a recording.
@@ -39,7 +38,7 @@ def step(x: Tensor | Sequence[Tensor] | Recording | str | os.PathLike[str]) -> N
         from tui.words.trace import trace
 
         for line in trace(recording):
-            print(line)
+            put(line)
         return
     from microtape.recording.file.tape_file import save
 
@@ -61,28 +60,36 @@ def command_line(*arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", COMMAND, root, *arguments]
 
 
-def _recording(x: Tensor | Sequence[Tensor] | Recording | str | os.PathLike[str]) -> Recording:
+def _recording(x: Any) -> Recording:
     import microtape
     from microtape.basics.call_site import LIBRARY_FILES
-    from microtape.recording.engines import is_torch
+    from microtape.recording.engines import ProgramRecorder, is_torch
     from microtape.recording.file.tape_file import load
     from microtape.recording.model.model import Recording
+    from microtape.recording.writing.recorder import Recorder
+    from microtape.tape.node import Node
 
     if isinstance(x, Recording):
         return x
+    if isinstance(x, Recorder | ProgramRecorder):
+        return x.recording
     if isinstance(x, str | os.PathLike):
         return load(x)
-    tensors: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
-    kind = type(next((one for one in tensors if not hasattr(one, "backward")), x))
-    if tensors and all(isinstance(one, microtape.Tensor) for one in tensors):
-        backward = microtape.autograd.backward
-    elif tensors and all(is_torch(one) and hasattr(one, "backward") for one in tensors):
-        backward = sys.modules["torch"].autograd.backward
+    outputs: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
+    ours = [isinstance(one, microtape.Tensor | Node) for one in outputs]
+    if outputs and all(ours):
+        autograd: Any = microtape.autograd
+    elif outputs and all(map(is_torch, outputs)):
+        autograd = sys.modules["torch"].autograd
     else:
+        kind = type(
+            next((one for one in outputs if not isinstance(one, microtape.Tensor | Node) and not is_torch(one)), x)
+        )
         raise TypeError(
-            "tui.step() takes a Tensor or a list of them, a Recording or the path of a .tape file, "
+            "tui.step() takes a Tensor, a grad_fn or a list of them, a Recording or the path of a .tape file, "
             f"not {kind.__module__}.{kind.__qualname__}".replace(" builtins.", " ")
         )
+    roots = [autograd.graph.GradientEdge(one, 0) if hasattr(one, "next_functions") else one for one in outputs]
     LIBRARY_FILES.add(__file__)  # the pass was called, and its tensors named, where `tui.step` was called
-    recording: Recording = microtape.record(backward, tensors)
+    recording: Recording = microtape.record(autograd.backward, roots)
     return recording

@@ -119,8 +119,9 @@ class VisualGraph:
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     legend: tuple[LegendItem, ...]
-    notes: tuple[str, ...]  # what is not drawn, and how to see it
+    notes: tuple[str, ...]  # what is not drawn
     finding: str = ""  # what is wrong in the program, in a line
+    advice: tuple[str, ...] = ()  # how to see more; for the user who made the picture, not for those who look at it
 
 
 STATE_GLYPHS: dict[BoxState, str] = {

@@ -33,6 +33,7 @@ from viz.insides.walk import Insides, find_insides, find_passes
 from viz.output.dot import to_dot
 from viz.output.render import TIME_LIMIT, render
 from viz.planning.find_moment import find_moment
+from viz.scene.heading import with_title
 from viz.scene.scene import make_scene
 from viz.scene.visual_graph import pictures
 
@@ -58,6 +59,7 @@ class Film:
     most_steps: int = MOST_STEPS
     steps: tuple[int, int] | None = None
     seconds: float = 1.0
+    title: str | None = None
     theme: str | None = None
     time_limit: float = TIME_LIMIT
     progress: Progress = lambda done, of: None
@@ -128,10 +130,7 @@ class Film:
         recording = self.recording
         if self.into is not None:
             return self._filmed_insides(self.into, count, work_after)
-        if not recording.passes:
-            raise DrawError(
-                "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
-            )
+        _check_passes(recording)
         every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
         which = every if isinstance(every, Collection) else [every]
         timelines = [find_moment(recording, number, None).timeline for number in which]
@@ -164,7 +163,7 @@ class Film:
             for one in found:
                 drawn = []
                 for done in range(len(one.steps) + 1):
-                    drawn.append(inside_picture(one, done, self.show, self.max_boxes))
+                    drawn.append(with_title(inside_picture(one, done, self.show, self.max_boxes), self.title))
                     count.add()
                 made.append(_FilmedInside(one, fix_layout(drawn)))
         return made
@@ -198,7 +197,7 @@ class Film:
             nodes = tuple(node for node in nodes if node in touched)
         drawn = []
         for picture in pictures(timeline, scene, first, last):
-            drawn.append(picture)
+            drawn.append(with_title(picture, self.title))
             count.add()
         return _FilmedPass(timeline, nodes, moments, fix_layout(drawn))
 
@@ -235,7 +234,32 @@ class _FilmedInside:
         return inside_data(now, self.insides, self.pictures, values)
 
 
-def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Film:
+def _check_passes(recording: Recording) -> None:
+    """Raise DrawError for a recording without a backward pass."""
+    if not recording.passes:
+        raise DrawError(
+            "there is nothing to play: no backward pass was recorded (microtape.record(loss.backward) records one)"
+        )
+
+
+def film(
+    x: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    pass_index: int | Collection[int] | None = None,
+    show: Collection[str] | None = None,
+    fold: bool | None = None,
+    open: str | Collection[str] = (),
+    into: int | str | None = None,
+    max_boxes: int = MAX_BOXES,
+    most_steps: int = MOST_STEPS,
+    steps: tuple[int, int] | None = None,
+    seconds: float = 1.0,
+    title: str | None = None,
+    theme: str | None = None,
+    time_limit: float = TIME_LIMIT,
+    progress: Progress = lambda done, of: None,
+) -> Film:
     """Make a film of a recording: every step of backward, with the tape, the graph and the current node's arrays.
 
     Args:
@@ -243,20 +267,43 @@ def film(x: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> 
         path: the file to write, ending in `.html` or `.gif` (which needs Pillow). None: write none; the returned film
             displays itself in a notebook and can be saved.
         pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
-        show, fold, open, max_boxes, time_limit: as for `viz.draw`.
+        show: the details to show, as for `viz.draw`.
+        fold: whether to draw repetitions as one box, as for `viz.draw`.
+        open: folds to open, as for `viz.draw`.
         into: film what ran inside of a node instead, as for `viz.draw`, step by step.
-        theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
+        max_boxes: the most boxes to draw at once.
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
         seconds: how long a GIF shows each step.
+        title: the first line of the film. None: the program and the pass.
+        theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
+        time_limit: seconds that Graphviz may take.
         progress: called with (units done, units in all) while the film is made.
 
     Raises:
         TypeError: `x` is none of these.
-        DrawError: the film cannot be made or written.
+        DrawError: no pass was recorded, or the film cannot be made or written.
         RecordingError: the `.tape` file is missing or damaged.
     """
-    made = Film(as_recording(x, sys._getframe(1), "viz.film"), **options)
+    recording = as_recording(x, sys._getframe(1), "viz.film")
+    if into is None:
+        _check_passes(recording)
+    made = Film(
+        recording,
+        pass_index,
+        show,
+        fold,
+        open,
+        into,
+        max_boxes,
+        most_steps,
+        steps,
+        seconds,
+        title,
+        theme,
+        time_limit,
+        progress,
+    )
     if path is not None:
         made.save(path)
     return made

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
-from viz.basics.graph import LINE_WIDTH
+from viz.basics.graph import LINE_WIDTH, VisualGraph
 from viz.planning.display_names import location
+from viz.scene.saved_and_hooks import overwritten_saved
 
 TERM_WIDTH = 22
+_ADVICE = re.compile(r" \(\w+=\d+ keeps all\)$|; --pass all .*$")  # how to record more
 
 
 def title(now: Moment) -> str:
@@ -24,11 +28,19 @@ def title(now: Moment) -> str:
     return f"{name}: {now.pass_.kind}(){place}{number}"
 
 
+def with_title(graph: VisualGraph, text: str | None) -> VisualGraph:
+    """The picture with the user's title; None keeps its own."""
+    return graph if text is None else replace(graph, title=visible(text, LINE_WIDTH))
+
+
 def subtitle(now: Moment) -> str:
     """The position in the pass, and what the current step did."""
     if now.pass_ is None:
         if not now.recording.options.get("snapshot"):
             return "no backward pass was recorded"
+        if spoilt := overwritten_saved(now):
+            node, name = spoilt
+            return f"backward fails at {_node(now, node.id)}: {name}, which it saved, was overwritten"
         gone = ", after backward: what was saved for it has been freed" if now.recording.freed else ""
         return f"the graph as it is now{gone}"
     if now.failed is not None:
@@ -55,7 +67,12 @@ def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
     if missing:
         about = "are gone: nothing kept them" if recording.options.get("snapshot") else "were not recorded"
         found.append(f"{missing} of {len(refs)} values {about}")
-    return [visible(note, LINE_WIDTH) for note in (*found, *recording.notes)]
+    return [visible(_ADVICE.sub("", note), LINE_WIDTH) for note in (*found, *recording.notes)]
+
+
+def note_advice(now: Moment) -> list[str]:
+    """What recorded notes say about seeing more, which `notes` leaves out."""
+    return [visible(note, LINE_WIDTH) for note in now.recording.notes if _ADVICE.search(note)]
 
 
 def _first_line(error: ErrorRecord) -> str:

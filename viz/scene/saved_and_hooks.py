@@ -38,6 +38,16 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     return [*rows, *overwritten]
 
 
+def overwritten_saved(now: Moment) -> tuple[NodeRecord, str] | None:
+    """The node at which backward would fail first because a tensor that it saved was overwritten, and its name."""
+    for number in reversed(now.timeline.nodes):
+        node = now.recording.nodes[number]
+        for one in node.saved:
+            if _version_now(now, node, one) != one.ref.version:
+                return node, tensor_name(now, one.ref)
+    return None
+
+
 def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
     """Whether only the operation has a name for what it saved, such as a mask that it made."""
     has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer

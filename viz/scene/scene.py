@@ -21,7 +21,7 @@ from viz.planning.open_folds import FoldView, Group, every_repetition, fold_view
 from viz.planning.ranks import assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.failure import overwriters
-from viz.scene.heading import notes
+from viz.scene.heading import note_advice, notes
 from viz.scene.history_ends import find_cuts
 
 FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
@@ -39,6 +39,7 @@ class Scene:
     usual_dtype: str
     leaves: Mapping[int, TensorRef]  # each at the version in which it is used here
     notes: tuple[str, ...]
+    advice: tuple[str, ...]
 
 
 def make_scene(
@@ -97,6 +98,7 @@ def make_scene(
         usual_dtype(now.recording, tensors),
         {ref.tensor: ref for ref in reversed(operands)},
         (*selection.notes, *_folded_note(selection, plan), *notes(now, selection.nodes)),
+        (*_advice(plan), *note_advice(now)),
     )
 
 
@@ -163,12 +165,19 @@ def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
 
 
 def _folded_note(selection: Selection, plan: BoxPlan) -> list[str]:
-    groups = [item for item in plan.view.items if isinstance(item, Group)]
+    return [f"{len(selection.nodes)} nodes in {len(plan.order)} boxes"] if _closed(plan) else []
+
+
+def _advice(plan: BoxPlan) -> tuple[str, ...]:
+    groups = _closed(plan)
     if not groups:
-        return []
+        return ()
     largest = max(groups, key=lambda group: group.stop - group.first)
-    count = f"{len(selection.nodes)} nodes in {len(plan.order)} boxes"
-    return [f"{count}: open a fold by its name: open={_example(largest.fold, largest.first)}"]
+    return (f"to unfold a box, give its name: open={_example(largest.fold, largest.first)}",)
+
+
+def _closed(plan: BoxPlan) -> list[Group]:
+    return [item for item in plan.view.items if isinstance(item, Group)]
 
 
 def _example(fold: Fold, number: int) -> str:

@@ -78,6 +78,7 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
         if "legend" in scene.shown
         else (),
         notes=scene.notes,
+        advice=scene.advice,
         finding=finding_text(now),
     )
 

@@ -26,12 +26,33 @@ from microtape.tape.operation import call
 class Convolving(Promoting):
     """Common to the three operations; see Note [Three of a kind]."""
 
-    __slots__ = ("geometry",)
+    __slots__ = ("absent", "geometry")
     operands: ClassVar[tuple[str, ...]] = ("x", "w")
+    arguments: ClassVar[tuple[str, ...]] = ("stride", "padding", "dilation", "groups")
 
-    def __init__(self, geometry: Geometry) -> None:
+    def __init__(self, geometry: Geometry, absent: tuple[str, ...] = ()) -> None:
         super().__init__()
-        self.geometry = geometry
+        self.geometry, self.absent = geometry, absent
+
+    @property
+    def stride(self) -> tuple[int, ...]:
+        """How far the kernel moves."""
+        return self.geometry.stride
+
+    @property
+    def padding(self) -> tuple[int, ...]:
+        """How many zeros are added at each side."""
+        return self.geometry.padding
+
+    @property
+    def dilation(self) -> tuple[int, ...]:
+        """How far the kernel's elements are apart."""
+        return self.geometry.dilation
+
+    @property
+    def groups(self) -> int | None:
+        """How many groups of channels there are; None for a single one, the default."""
+        return self.geometry.groups if self.geometry.groups > 1 else None
 
 
 class ConvolutionBackward0(Convolving):
@@ -113,7 +134,9 @@ class TransposedConvolution(ConvolutionInputBackward0):
 
 def _convolved(geometry: Geometry, x: Any, w: Any, bias: Any = None) -> Any:
     """The convolution; a missing bias is zeros."""
-    return call(ConvolutionBackward0(geometry), x, w, np.zeros(geometry.w_shape[0], x.dtype) if bias is None else bias)
+    if bias is not None:
+        return call(ConvolutionBackward0(geometry), x, w, bias)
+    return call(ConvolutionBackward0(geometry, ("b",)), x, w, np.zeros(geometry.w_shape[0], x.dtype))
 
 
 def _convolution(
@@ -269,8 +292,9 @@ def _transposed_convolution(
     channels, places = weight.shape[1] * groups, tuple(input.shape[2:])
     x_shape = (input.shape[0], channels, *size)
     geometry = geometry_of(steps, paddings, dilations, groups, x_shape, tuple(weight.shape), places)
-    zeros = np.zeros(channels, input.dtype)
-    return call(TransposedConvolution(geometry), input, weight, zeros if bias is None else bias)
+    if bias is not None:
+        return call(TransposedConvolution(geometry), input, weight, bias)
+    return call(TransposedConvolution(geometry, ("b",)), input, weight, np.zeros(channels, input.dtype))
 
 
 def _check_transposed(

@@ -31,6 +31,7 @@ _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 8)}
 class NllLossBackward0(Operation):
     """An entry's share is the weight of its class, or 0 if ignored; for the mean, divided by the sum of shares."""
 
+    arguments = ("target", "weight")
     __slots__ = ("ignore_index", "key", "reduction", "shares", "target", "weight", "x_shape")
     formula = "z = -mean xᵢ,class(i)    ∂x = -g / n at each row's class, 0 elsewhere"
     op = "nll_loss"

@@ -24,12 +24,14 @@ class Normalization(Operation):
     so that they can be differentiated. Half precision is computed in single precision.
     """
 
-    __slots__ = ("center", "dims", "eps", "scale", "x_shape")
+    __slots__ = ("absent", "center", "dims", "eps", "scale", "x_shape")
     operands = ("x", "weight", "bias")
     row_major = True
     formula = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
     center: Any  # x̄
     scale: Any  # 1 / √(σ² + ε)
+
+    absent: tuple[str, ...]  # the parameters that were not given
 
     def __init__(self, dims: tuple[int, ...], eps: float) -> None:
         super().__init__()
@@ -158,8 +160,7 @@ def layer_norm(
     Source: Ba, Kiros and Hinton (2016). Raises RuntimeError if the shape is not that of the last dimensions.
     """
     shape, dims = _last_dims(input, normalized_shape, weight=weight, bias=bias)
-    node = NativeLayerNormBackward0(dims, eps)
-    return call(node, input, *_parameters(shape, input.dtype, weight, bias))
+    return _normalized(NativeLayerNormBackward0(dims, eps), shape, input, weight, bias)
 
 
 def _last_dims(
@@ -204,7 +205,7 @@ def batch_norm(
     """
     dims = tuple([dim for dim in range(input.ndim) if dim != 1])
     channels = input.shape[dim_index(1, input.ndim)]
-    node: Operation
+    node: Normalization
     if training:
         _check_several(input.shape)
         node = NativeBatchNormBackward0(dims, eps)
@@ -217,7 +218,7 @@ def batch_norm(
     for name, one in given.items():
         if one is not None and tuple(one.shape) != (channels,):
             raise RuntimeError(f"{name} should contain {channels} elements not {math.prod(one.shape)}")
-    z = call(node, input, *_parameters((channels,), input.dtype, weight, bias))
+    z = _normalized(node, (channels,), input, weight, bias)
     x = input.array
     if training and running_mean is not None and x.size:
         count = x.size // channels
@@ -237,9 +238,11 @@ def _move(running: Any, value: Any, momentum: float) -> None:
     write(running, (1 - momentum) * running.array + momentum * value)
 
 
-def _parameters(shape: tuple[int, ...], dtype: Any, weight: Any, bias: Any) -> tuple[Any, Any]:
-    """Weight and bias; ones and zeros if they are missing."""
-    return np.ones(shape, dtype) if weight is None else weight, np.zeros(shape, dtype) if bias is None else bias
+def _normalized(node: Normalization, shape: tuple[int, ...], x: Any, weight: Any, bias: Any) -> Any:
+    """The node's result. A missing weight is ones and a missing bias zeros, which recordings leave out."""
+    node.absent = tuple([name for name, one in (("weight", weight), ("bias", bias)) if one is None])
+    weight = np.ones(shape, x.dtype) if weight is None else weight
+    return call(node, x, weight, np.zeros(shape, x.dtype) if bias is None else bias)
 
 
 def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
@@ -259,8 +262,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of "
                 f"shape {list(parameter.shape)} and input of shape {list(input.shape)}"
             )
-    node = NativeGroupNormBackward0(num_groups, eps)
-    return call(node, input, *_parameters((channels,), input.dtype, weight, bias))
+    return _normalized(NativeGroupNormBackward0(num_groups, eps), (channels,), input, weight, bias)
 
 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:

@@ -20,6 +20,7 @@ from microtape.tape.tensor_state import Array, TensorState, new_tensor
 class Pooling(Operation):
     """Common: windows of each channel by itself. To `Geometry`, each channel is an image of the batch."""
 
+    arguments = ("kernel", "stride", "padding")
     __slots__ = ("ceil", "dilation", "kernel", "padding", "stride", "x_shape")
     x_shape: tuple[int, ...]
 

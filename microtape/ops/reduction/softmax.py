@@ -21,16 +21,16 @@ __all__ = ["log_softmax", "logsumexp", "softmax"]
 class SoftmaxAlongDim(Operation):
     """Common to softmax and its logarithm: the dimension, as a tuple, which is empty for a scalar."""
 
-    __slots__ = ("dim", "kernel")
+    __slots__ = ("dim", "kernel_name")
     row_major = True
 
     def __init__(self, dim: tuple[int, ...] | None, ndim: int) -> None:
         super().__init__()
         self.dim = dim
-        self.kernel = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # torch's messages name one of two
+        self.kernel_name = "lastdim_kernel" if dim in ((), (ndim - 1,)) else "kernel"  # which torch's messages name
 
 
-@refusing(biuc="softmax_{self.kernel}_impl")
+@refusing(biuc="softmax_{self.kernel_name}_impl")
 class SoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = eˣ / Σ eˣ    ∂x = z · (g - Σ g · z)"
@@ -65,7 +65,7 @@ class SoftmaxBackwardDataBackward0(Promoting):
         return g * (x - sum(x * y, self.dim, True)) - x * sum(g * y, self.dim, True)
 
 
-@refusing(biuc="log_softmax_{self.kernel}_impl")
+@refusing(biuc="log_softmax_{self.kernel_name}_impl")
 class LogSoftmaxBackward0(SoftmaxAlongDim):
     __slots__ = ()
     formula = "z = x - ln Σ eˣ    ∂x = g - eᶻ · Σ g"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -108,16 +108,44 @@ def fill_in(text: str, names: Mapping[str, str]) -> str:
 def gradient_of(node: NodeRecord, output: int) -> GradientRule | None:
     """The rule for the gradient along one of the node's edges; None if the formula does not give it."""
     gradients = parse_formula(node.formula).gradients
-    if node.kind in ("copy_slices", "error") or len(gradients) != len(node.edges):
+    if node.kind in ("copy_slices", "error") or output >= len(gradients) or not _are_for_edges(gradients, node):
         return None
     return gradients[output]
+
+
+def _are_for_edges(gradients: Sequence[GradientRule], node: NodeRecord) -> bool:
+    """Whether there is a rule for each edge; edges of operands that were not given, at the end, lead nowhere."""
+    rest = node.edges[len(gradients) :]
+    return len(gradients) <= len(node.edges) and all(edge.node is None for edge in rest)
+
+
+def reduced(formula: str, reduction: str) -> str:
+    """The formula of a loss, which is that of its mean, for `reduction`: "mean", "sum" or "none"."""
+    if reduction == "mean":
+        return formula
+    result, gap, rest = formula.partition("    ")
+    summed = "Σ " if reduction == "sum" else ""
+    result = result.replace("mean of ", summed).replace("mean ", summed)
+    return result + gap + rest.replace(", / n", "").replace("(n · ", "(").replace(" / n", "")
+
+
+def without_operands(formula: str, absent: Collection[str]) -> str:
+    """The formula of a layer without a `bias` or without a `weight`; the formula calls them b and w."""
+    letters = {name[0] for name in absent}
+    if not letters:
+        return formula
+    result, gap, rest = formula.partition("    ")
+    rules = [rule for rule in rest.split(",  ") if not any(rule.startswith(f"∂{one} = ") for one in letters)]
+    whole = result + gap + ",  ".join(rules)
+    whole = whole.replace(" · w", "") if "w" in letters else whole
+    return re.sub(r",? \+ b(?![a-z])", "", whole) if "b" in letters else whole
 
 
 def symbols(node: NodeRecord) -> tuple[str, ...]:
     """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
     gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
-    if node.kind in ("copy_slices", "error") or not len(gradients) == len(node.edges) >= len(operands):
+    if node.kind in ("copy_slices", "error") or len(operands) > len(gradients) or not _are_for_edges(gradients, node):
         return ()
     if any(edge.node is not None for edge in node.edges[len(operands) :]):
         return ()

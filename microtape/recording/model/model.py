@@ -34,6 +34,8 @@ from microtape.recording.model.parts import Summary as Summary
 from microtape.recording.model.parts import TensorRef as TensorRef
 from microtape.recording.model.parts import Value as Value
 
+_MOST_NAME = 60  # characters of a name in a repr
+
 
 class TensorRecord(NamedTuple):
     """A tensor object, with a value for each version: an in-place write makes a new version."""
@@ -56,6 +58,11 @@ class TensorRecord(NamedTuple):
     def name(self) -> str:
         """The best of the user's names, or an empty string."""
         return self.names[0] if self.names else ""
+
+    def __repr__(self) -> str:
+        """`<TensorRecord 3 'loss': scalar float32>`"""
+        shape = "×".join(map(str, self.shape)) or "scalar"
+        return f"<TensorRecord {self.id} {self.name[:_MOST_NAME]!r}: {shape} {self.dtype}>"
 
 
 class EdgeRecord(NamedTuple):
@@ -106,6 +113,11 @@ class NodeRecord(NamedTuple):
     made_by: int | None  # the node whose backward recorded this one, if any
     hooks: tuple[str, ...]  # names of pre- and post-hooks registered on the node
     scope: int | None = None  # the innermost scope around it
+
+    def __repr__(self) -> str:
+        """`<NodeRecord %2 MulBackward0 at line 3>`"""
+        place = f" at line {self.place.line}" if self.place is not None else ""
+        return f"<NodeRecord %{self.id} {self.name[:_MOST_NAME]}{place}>"
 
 
 BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "copied", "constant"]
@@ -244,8 +256,19 @@ class Pass(NamedTuple):
         """Whether its recording ends too early, by a fault of the recorder."""
         return self.error is not None and self.error.type == CUT_SHORT
 
+    def __repr__(self) -> str:
+        """`<Pass 1: backward() at line 5, 17 steps>`"""
+        place = f" at line {self.place.line}" if self.place is not None else ""
+        failed = ", failed" if self.has_failed else ""
+        return f"<Pass {self.index + 1}: {self.kind}(){place}, {_count(len(self.steps), 'step')}{failed}>"
 
-@dataclass(frozen=True)
+
+def _count(number: int, what: str) -> str:
+    plural = what + ("es" if what.endswith("s") else "s")
+    return f"{number} {what if number == 1 else plural}"
+
+
+@dataclass(frozen=True, repr=False)
 class Recording:
     """A program's tape and its backward passes. Equal programs give equal recordings."""
 
@@ -267,6 +290,12 @@ class Recording:
     calls: tuple[CallRecord, ...] = ()  # the user's functions that ran inside of the engine's, in order of time
     jacobians: tuple[JacobianCheck, ...] = ()  # of small nodes, if the recorder was asked to check
     courses: tuple[CourseRecord, ...] = ()  # of each hundredth pass or so, in order of time
+
+    def __repr__(self) -> str:
+        """`<Recording of 'mlp.py': 17 nodes, 1 pass, 17 steps>`"""
+        steps = sum(len(one.steps) for one in self.passes)
+        parts = [_count(len(self.nodes), "node"), _count(len(self.passes), "pass"), _count(steps, "step")]
+        return f"<Recording of {self.title[:_MOST_NAME]!r}: {', '.join(parts)}>"
 
     @property
     def faults(self) -> tuple[str, ...]:

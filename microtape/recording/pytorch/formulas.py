@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from microtape.recording.model.formula import reduced, without_operands
+
 _ATTENTION = (
     "Z = P · V, P = softmax(Q · Kᵀ / √d + mask)    ∂V = Pᵀ · G,  with S = P · (G · Vᵀ - Σ G · Z) / √d:  ∂Q = S · K,  "
     "∂K = Sᵀ · Q"
@@ -85,12 +87,7 @@ def formula_of(node: Any, usual: str) -> str:
 
 def _reduced(node: Any, usual: str) -> str:
     """A loss with `reduction="none"` or `"sum"` instead of the mean."""
-    if node._saved_reduction == 1:
-        return usual
-    result, gap, rest = usual.partition("    ")
-    summed = "Σ " if node._saved_reduction == 2 else ""
-    result = result.replace("mean of ", summed).replace("mean ", summed)
-    return result + gap + rest.replace(", / n", "").replace("(n · ", "(").replace(" / n", "")
+    return reduced(usual, ("none", "mean", "sum")[node._saved_reduction])
 
 
 _STANDARDISED = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
@@ -98,19 +95,27 @@ _OF_PARAMETERS = ",  ∂w = Σ g · x̂,  ∂b = Σ g"
 
 
 def _norm(node: Any, usual: str) -> str:
-    return _STANDARDISED + _OF_PARAMETERS
+    return without_operands(_STANDARDISED + _OF_PARAMETERS, _absent(node))
+
+
+def _absent(node: Any) -> tuple[str, ...]:
+    """The parameters that a norm was not given. What is saved of them is only looked at, so that no hook runs."""
+    if node._raw_saved_weight.data is not None:
+        return ()
+    return ("weight",) if node.next_functions[2][0] is not None else ("weight", "bias")
 
 
 def _batch_norm(node: Any, usual: str) -> str:
     if node._saved_training:
-        return _STANDARDISED + _OF_PARAMETERS
-    return "z = x̂ · w + b, x̂ = (x - μ) / √(σ² + ε), running μ, σ²    ∂x = g · w / √(σ² + ε)" + _OF_PARAMETERS
+        return _norm(node, usual)
+    running = "z = x̂ · w + b, x̂ = (x - μ) / √(σ² + ε), running μ, σ²    ∂x = g · w / √(σ² + ε)"
+    return without_operands(running + _OF_PARAMETERS, _absent(node))
 
 
 def _convolution(node: Any, usual: str) -> str:
     if node._saved_transposed:
-        return "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ g · x where they met,  ∂b = Σ g"
-    return usual
+        usual = "z = x spread by w, + b    ∂x = g ∗ w,  ∂w = Σ g · x where they met,  ∂b = Σ g"
+    return usual if any(node._saved_bias_sym_sizes_opt or ()) else without_operands(usual, ("bias",))
 
 
 def _product(node: Any, usual: str) -> str:

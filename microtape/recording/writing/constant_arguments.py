@@ -14,13 +14,29 @@ from microtape.tape.tensor_state import TensorState
 
 _MOST_TEXT = 40
 _BARE = {"number", "exponent", "base"}  # formulas call these by one letter, so a name would not help
-_OWN = {"count", "flat", "function_name", "key", "kernel", "places", "sizes", "to_dtype"}  # internal to the operation
+_OWN = {
+    "absent",
+    "count",
+    "flat",
+    "function_name",
+    "key",
+    "kernel_name",
+    "places",
+    "shares",
+    "sizes",
+    "to_dtype",
+}  # internal to the operation
 _NUMBERS = (bool, int, float, complex)
 _WRITTEN = frozenset(
     map(id, (bool, float, complex, NoneType, EllipsisType, range))
 )  # by id: a metaclass may forbid hashing
 _MOST_BITS = 1000
-_USUAL = {"alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0}
+_USUAL: dict[str, Any] = {
+    "alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0, "stride": 1, "padding": 0, "dilation": 1,
+    "reduction": "mean", "ignore_index": -100, "count_padding": True,
+}  # fmt: skip
+_ARRAYS = {"target", "weight", "pos_weight"}  # arguments of losses that have no derivative
+_MOST_ELEMENTS = 8  # of an array that is written out
 
 
 def constants_of(node: Node) -> list[str]:
@@ -29,9 +45,9 @@ def constants_of(node: Node) -> list[str]:
     kind: Any = type(node)
     for slot in parameters(kind):
         value = getattr(node, slot, None)
-        if value is None or value is False or _is_usual(slot, value):
+        if value is None or (value is False and slot not in _USUAL) or _is_usual(kind, node, slot, value):
             continue
-        if text := _text(value):
+        if text := _array_text(value) if slot in _ARRAYS and not issubclass(type(value), _NUMBERS) else _text(value):
             found.append(shortened(text if slot in _BARE else f"{slot.rstrip('_')}={text}"))
     return found
 
@@ -47,6 +63,7 @@ def parameters(kind: Any) -> tuple[str, ...]:
     if not issubclass(kind, Operation):
         return ()
     slots = [slot for one in reversed(kind.__mro__) if issubclass(one, Operation) for slot in _slots(one)]
+    slots = [*kind.arguments, *slots]
     own = _OWN | {"number"} if "min" in slots else _OWN  # clamp's is made of its bounds, for their dtype
     return tuple(slot for slot in dict.fromkeys(slots) if slot not in own and not slot.endswith("_shape"))
 
@@ -56,9 +73,22 @@ def _slots(kind: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _is_usual(slot: str, value: Any) -> bool:
+def _is_usual(kind: Any, node: Node, slot: str, value: Any) -> bool:
     """Whether an argument has its default value; an array under the same name, such as a scale, has none."""
-    return slot in _USUAL and type(value) in _NUMBERS and bool(value == _USUAL[slot])
+    if slot not in _USUAL:
+        return False
+    if slot == "stride" and "kernel" in parameters(kind):  # windows do not overlap by default
+        return bool(value == node.kernel)  # type: ignore[attr-defined]
+    values = value if type(value) is tuple else (value,)
+    return all([type(one) in (*_NUMBERS, str) and one == _USUAL[slot] for one in values])
+
+
+def _array_text(value: Any) -> str:
+    """A short vector as a list, another array by its dtype and shape."""
+    array = value.array if issubclass(type(value), TensorState) else value
+    if array.ndim < 2 and array.size <= _MOST_ELEMENTS:
+        return constant_text(array.tolist())
+    return f"<{array.dtype} {'×'.join(map(str, array.shape))}>"
 
 
 def _text(value: Any) -> str:

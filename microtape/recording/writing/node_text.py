@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple
 
+from microtape.recording.model.formula import reduced, without_operands
 from microtape.recording.writing.constant_arguments import constants_of
 from microtape.tape.node import Node
+from microtape.tape.operation import Operation
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import TensorState, edge_of, requires_grad
 
@@ -47,8 +50,27 @@ def op_of(node: Node) -> str:
 
 
 def _formula_of(node: Node) -> str:
-    """The node's one-line formula; for a CopySlices, that of the operation inside it."""
-    return inner(node).formula if node.kind == "copy_slices" else node.formula
+    """The node's one-line formula, for its arguments; for a CopySlices, that of the operation inside it."""
+    done: Any = inner(node) if node.kind == "copy_slices" else node
+    formula: str = done.formula
+    if isinstance(done, Operation):
+        formula = reduced(formula, getattr(done, "reduction", "mean"))
+        formula = without_operands(formula, absent_operands(done))
+    return formula
+
+
+def absent_operands(node: Node) -> tuple[str, ...]:
+    """The operands that the caller did not give: a bias."""
+    return getattr(node, "absent", ())  # a slot that may be unset
+
+
+def given_operands(node: Node, operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands, without those at the end that the caller did not give."""
+    count = len(operands)
+    absent = absent_operands(node)
+    while absent and count and count <= len(node.operands) and node.operands[count - 1] in absent:  # type: ignore[attr-defined]
+        count -= 1
+    return operands[:count]
 
 
 @functools.cache

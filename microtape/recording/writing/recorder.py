@@ -28,7 +28,7 @@ from microtape.recording.writing.calls import Calls
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
 from microtape.recording.writing.joining import joined
-from microtape.recording.writing.node_text import hook_name, op_of
+from microtape.recording.writing.node_text import given_operands, hook_name, op_of
 from microtape.recording.writing.open_pass import LostPass, OpenPass
 from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
@@ -129,10 +129,11 @@ class Recorder(Watcher):
         made_by = current.node if current is not None else None
         index = current.index if current is not None else None
         before = self.call_stack.arguments_of(node)
-        made = self.tape.add(node, operands, outputs, in_place, index, made_by, before)
+        given = given_operands(node, operands)
+        made = self.tape.add(node, given, outputs, in_place, index, made_by, before)
         if current is not None:
             current.made.append(made)
-        self.call_stack.note_operation(node, operands, outputs, in_place, made)
+        self.call_stack.note_operation(node, given, outputs, in_place, made)
         if self.checker is not None:
             with self.faults.noting(f"the check of the gradients of %{made}"):
                 self.checker.remember(node, operands, outputs, in_place)
@@ -145,7 +146,7 @@ class Recorder(Watcher):
             self.tape.borders.crossed(
                 op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
             )
-        self.call_stack.note_operation(node, operands, outputs, in_place, None)
+        self.call_stack.note_operation(node, given_operands(node, operands), outputs, in_place, None)
 
     @shielded
     def called(self, node: Any, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:

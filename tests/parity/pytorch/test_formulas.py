@@ -81,6 +81,38 @@ def test_a_norm_in_training_is_not_one_in_evaluation() -> None:
     assert "running" in formulas[1]
 
 
+def test_parameters_that_were_not_given_are_not_in_the_formula() -> None:
+    import torch
+
+    x, w = torch.ones(1, 2, 4, 4, requires_grad=True), torch.ones(2, 2, 3, 3, requires_grad=True)
+    layers = torch.nn.functional
+    weight = torch.ones(2, requires_grad=True)
+    mean, var = torch.zeros(2), torch.ones(2)
+    calls: dict[Callable[[], Any], tuple[str, str]] = {
+        lambda: layers.conv2d(x, w): ("", "bw"),
+        lambda: layers.conv_transpose2d(x, w): ("", "bw"),
+        lambda: layers.conv2d(x, w, weight): ("b", ""),
+        lambda: layers.batch_norm(x, None, None, training=True): ("", "bw"),
+        lambda: layers.batch_norm(x, mean, var): ("", "bw"),
+        lambda: layers.batch_norm(x, mean, var, weight, weight): ("bw", ""),
+        lambda: layers.layer_norm(x, (4, 4)): ("", "bw"),
+        lambda: layers.group_norm(x, 2, weight): ("w", ""),
+    }
+    for call, (given, missing) in calls.items():
+        (formula,) = {
+            node.formula
+            for node in recorded(lambda t, *_, call=call: call()).nodes
+            if "w" in node.formula or "x̂" in node.formula
+        }
+        if "b" in missing:
+            assert "+ b" not in formula
+            assert "∂b" not in formula
+        if "b" in given:
+            assert "+ b" in formula
+        if "x̂" in formula:
+            assert ("w" in given) == ("· w" in formula)
+
+
 COMMON = """
     Convolution NativeBatchNorm NativeLayerNorm NativeGroupNorm ScaledDotProductFlashAttentionForCpu
     LogSoftmax Softmax NllLoss NllLoss2D Embedding EmbeddingBag Gather Scatter ScatterAdd IndexPut Index

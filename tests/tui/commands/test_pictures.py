@@ -151,3 +151,44 @@ def test_a_part_of_a_pass_is_filmed(here: Path, capfd: pytest.CaptureFixture[str
     assert '"first":1,' in (here / "part.html").read_text()
     assert main(["film", "diamond.tape", "--steps", "3:1", "-o", "part.html"]) == Exit.CANNOT_DRAW
     assert "--steps 3:1 is not valid: the pass has" in capfd.readouterr().err
+
+
+def test_each_chosen_pass_is_drawn_into_a_file_of_its_own(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("passes.py").write_text(
+        "import microtape as mt\nx = mt.tensor(2.0, requires_grad=True)\n"
+        "for factor in (1, 2, 3):\n    (x * factor).backward()\n",
+        encoding="utf-8",
+    )
+    assert main(["draw", "passes.py", "--pass", "all", "-o", "graph.dot"]) == Exit.OK
+    drawn = sorted(here.glob("graph*.dot"))
+    assert [one.name for one in drawn] == ["graph.pass1.dot", "graph.pass2.dot", "graph.pass3.dot"]
+    assert all(f"pass {number}" in one.read_text(encoding="utf-8") for number, one in enumerate(drawn, 1))
+    main(["record", "passes.py", "--pass", "all", "-o", "passes.tape"])
+    capsys.readouterr()
+    assert "pass 1" in dot("passes.tape")
+    assert "this is pass 1 of 3; --pass all draws each into a file" in capsys.readouterr().err
+
+
+def test_advice_is_printed_and_not_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = dot("chain.tape")
+    assert "nodes in" in drawn
+    heading = drawn.partition("\n  n")[0]
+    assert "open" not in heading
+    assert re.search(r"to unfold a box, give its name: --open-fold \"line", capsys.readouterr().err)
+    Path("one.py").write_text(DOUBLE + "z = x * 2\nz.backward()\n", encoding="utf-8")
+    assert "--pass" not in dot("one.py")
+    assert "stopped after the passes that were asked for; --pass all runs it to its end" in capsys.readouterr().err
+    x = mt.ones(30, requires_grad=True)
+    mt.save(mt.record((x * x).sum().backward), "long.tape", element_budget=10)
+    assert "keeps all" not in dot("long.tape")
+    assert "saved as a summary (--keep 30 keeps all)" in capsys.readouterr().err
+
+
+@needs_graphviz
+def test_a_title_is_the_first_line(here: Path) -> None:
+    drawn = dot("diamond.tape", "--title", "How <gradients> add up")
+    assert "How &lt;gradients&gt; add up" in drawn
+    assert "backward() at" not in drawn.partition("legend")[0].partition("<TR>")[2][:200]
+    assert main(["film", "diamond.tape", "--title", "How gradients add up", "-o", "run.html"]) == Exit.OK
+    page = Path("run.html").read_text(encoding="utf-8")
+    assert "<title>How gradients add up" in page

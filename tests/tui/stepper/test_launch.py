@@ -145,3 +145,14 @@ def in_a_terminal(command, wait_for, keys, seconds=30):
         process.kill()
         process.wait()
         os.close(ours)
+
+
+def test_it_takes_what_viz_draw_takes(capsys):
+    x = microtape.tensor(3.0, requires_grad=True)
+    with microtape.record() as r:
+        (x * x).backward()
+    tui.step(r)
+    assert x.grad.item() == 6
+    tui.step((x * 2).grad_fn)
+    assert x.grad.item() == 8
+    assert capsys.readouterr().out.count("Pass 1 of 1") == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import sys
@@ -444,3 +446,46 @@ def test_the_svg_in_the_page_is_well_formed() -> None:
     html = viz.film(double()).html
     for svg in re.findall(r'<svg id="p\d+".*?</svg>', html, re.DOTALL):
         ElementTree.fromstring(svg.replace(" hidden ", " "))
+
+
+def test_what_cannot_be_filmed_is_refused_at_once() -> None:
+    loss = mt.tensor(2.0, requires_grad=True) * 3
+    with pytest.raises(viz.DrawError, match=r"no backward pass was recorded \(microtape.record\(loss.backward\)"):
+        viz.film(loss)
+
+
+def test_the_options_of_a_film_are_its_fields() -> None:
+    fields = {one.name: one for one in dataclasses.fields(viz.Film)}
+    options = dict(inspect.signature(viz.film).parameters)
+    for name in ("x", "path"):
+        del options[name]
+    assert options.keys() == fields.keys() - {"recording"}
+    named = [name for name in options if name != "progress"]
+    assert [options[name].default for name in named] == [fields[name].default for name in named]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'stepps'"):
+        viz.film(diamond(), stepps=(0, 1))  # type: ignore[call-arg]
+
+
+@needs_graphviz
+@needs_browser
+def test_the_address_names_the_step(browser: Browser, page: Path) -> None:
+    browser.open(f"{page.as_uri()}#step=3")
+    assert say(browser).startswith("after step 3 of 5")
+    browser.press("ArrowRight")
+    assert browser.evaluate("location.hash") == "#step=4"
+    browser.evaluate("location.hash = 'step=1'")
+    deadline = time.monotonic() + PATIENCE
+    while not say(browser).startswith("after step 1 of 5"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    browser.open(page)
+    assert browser.evaluate("location.hash") == ""
+    assert browser.complaints == []
+
+
+@needs_graphviz
+@needs_browser
+def test_a_title_stays(browser: Browser, tmp_path: Path) -> None:
+    browser.open(viz.film(twice(), title="How <b>gradients</b> add up").save(tmp_path / "run.html"))
+    browser.press("ArrowRight")
+    assert browser.evaluate("document.querySelector('h1').textContent") == "How <b>gradients</b> add up"

@@ -50,7 +50,16 @@
     return { svg, list, boxes, arrows, rows };
   });
 
+  const first = film.chapters[0].first;
   let position = 0, playing = null, scale = null;
+
+  // The address names the step, so that a reload or a copied address opens there.
+  function keep(step) {
+    if (step === first && !location.hash) return;
+    try {
+      history.replaceState(null, "", `#step=${step}`);
+    } catch { /* a notebook's frame has no address of its own */ }
+  }
 
   function show(wanted) {
     position = Math.max(0, Math.min(moments.length - 1, wanted));
@@ -67,7 +76,8 @@
     $("say").textContent = moment.say;
     $("time").value = position;
     $("time").setAttribute("aria-valuetext", moment.say);
-    $("count").textContent = `${film.chapters[0].first + position} / ${film.chapters[0].first + moments.length - 1}`;
+    $("count").textContent = `${first + position} / ${first + moments.length - 1}`;
+    keep(first + position);
     showDetail(moment.detail);
     resize();
     follow(stage);
@@ -267,6 +277,7 @@
   $("time").max = moments.length - 1;
   $("controls").hidden = false;
   document.body.classList.add("scripted");
-  const start = Number((location.hash.match(/^#(\d+)$/) || [])[1] || 0);
-  show(start);
+  const asked = () => Number((location.hash.match(/^#(?:step=)?(\d+)$/) || [])[1] || first) - first;
+  window.addEventListener("hashchange", () => go(asked()));
+  show(asked());
 })();

@@ -249,24 +249,13 @@ KNOWN: list[Known] = [
     Known(
         WRITES_TO_GRADIENTS,
         lambda theirs, ours: (
-            "a node's hook writes to gradients" in theirs.past
-            and runs_a_pass(theirs.source)
+            runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
-            and same(theirs.gradients, ours.gradients)
-            and same(without_values(theirs.results), without_values(ours.results))
-        ),
-        explains="log, results",
-    ),
-    Known(
-        WRITES_TO_GRADIENTS,
-        lambda theirs, ours: (
-            "a backward writes to gradients" in theirs.past
-            and runs_a_pass(theirs.source)
-            and not theirs.error
-            and not ours.error
-            and same(*[without_values([one.log, one.results, one.gradients], dims=0) for one in (theirs, ours)])
+            and (
+                ("a node's hook writes to gradients" in theirs.past and same_but_for_values(theirs, ours))
+                or ("a backward writes to gradients" in theirs.past and same_but_for_values(theirs, ours, dims=0))
+            )
         ),
         explains="log, gradients, results",
     ),
@@ -314,7 +303,7 @@ KNOWN: list[Known] = [
             and runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and same(*[without_values([one.log, one.results, one.gradients]) for one in (theirs, ours)])
+            and same_but_for_values(theirs, ours)
         ),
         explains="log, gradients, results",
     ),
@@ -399,6 +388,11 @@ LENIENT = [
 def runs_a_pass(source: str) -> bool:
     """Whether the statement runs a backward pass."""
     return "backward(" in source or "autograd.grad(" in source
+
+
+def same_but_for_values(theirs: Seen, ours: Seen, dims: int | None = None) -> bool:
+    """Whether a statement did the same apart from values, or from those of tensors with so many dimensions."""
+    return same(*[without_values([one.log, one.results, one.gradients], dims) for one in (theirs, ours)])
 
 
 def same_error(theirs: Seen, ours: Seen) -> bool:

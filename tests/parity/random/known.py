@@ -236,6 +236,17 @@ KNOWN: list[Known] = [
         explains="log, gradients",
     ),
     Known(
+        "the gradient that an output of several retains stays its own after a write to it; PyTorch moves the first's",
+        lambda theirs, ours: (
+            "a later output that retains its gradient was overwritten" in theirs.past
+            and runs_a_pass(theirs.source)
+            and same_error(theirs, ours)
+            and same(*[[entry for entry in one.gradients if entry[-1]] for one in (theirs, ours)])
+        ),
+        explains="gradients",
+        by_hand=True,
+    ),
+    Known(
         "the new tangent of a tensor that an operation overwrites can be differentiated; some of PyTorch's formulas "
         "have saved the old tangent, which was overwritten as well",
         lambda theirs, ours: (

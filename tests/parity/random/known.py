@@ -236,6 +236,18 @@ KNOWN: list[Known] = [
         explains="log, gradients",
     ),
     Known(
+        "sequence numbers count through the whole process, PyTorch's in each thread, so of two nodes that were recorded "
+        "in different threads the other may run first, and its hook may remove a hook of the first in time",
+        lambda theirs, ours: (
+            {"nodes were recorded in a thread", "a hook removes another"} <= theirs.past
+            and runs_a_pass(theirs.source)
+            and same_error(theirs, ours)
+            and {entry[0] for entry in theirs.log} != {entry[0] for entry in ours.log}
+        ),
+        explains="log, gradients, results",
+        by_hand=True,
+    ),
+    Known(
         "the gradient that an output of several retains stays its own after a write to it; PyTorch moves the first's",
         lambda theirs, ours: (
             "a later output that retains its gradient was overwritten" in theirs.past

@@ -197,6 +197,10 @@ class Session:
             self.past.add("a node's hook writes to gradients")
         if source.startswith("class ") and "    g0.mul_(3)" in source:
             self.past.add("a backward writes to gradients")
+        if source.startswith("def ") and ".remove()" in source:
+            self.past.add("a hook removes another")
+        if threading.current_thread() is not threading.main_thread():
+            self.past.add("nodes were recorded in a thread")
         if self.had_level and ".data = " in source:
             self.past.add("data was replaced after a level")
         if "use_reentrant=True" in source:

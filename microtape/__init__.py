@@ -22,7 +22,7 @@ import math
 import types
 import typing
 
-from microtape.absent import why as _why
+from microtape.absent import lacking as _lacking
 from microtape.basics.devices import *
 from microtape.basics.dtypes import *
 from microtape.basics.settings import *
@@ -36,6 +36,7 @@ from microtape.ops.elementwise.exponential import *
 from microtape.ops.elementwise.floats import *
 from microtape.ops.elementwise.gaussian import *
 from microtape.ops.elementwise.mask import *
+from microtape.ops.elementwise.piecewise import *
 from microtape.ops.elementwise.random_numbers import *
 from microtape.ops.elementwise.rounding import *
 from microtape.ops.elementwise.selection import *
@@ -46,10 +47,12 @@ from microtape.ops.indexing.diagonals import *
 from microtape.ops.indexing.gathering import *
 from microtape.ops.indexing.index import *
 from microtape.ops.indexing.index_along import *
+from microtape.ops.indexing.reducing import *
 from microtape.ops.indexing.repeating import *
 from microtape.ops.indexing.windows import *
 from microtape.ops.linear.decomposition import *
 from microtape.ops.linear.einsum import *
+from microtape.ops.linear.factors import *
 from microtape.ops.linear.inverses import *
 from microtape.ops.linear.linalg import *
 from microtape.ops.linear.product import *
@@ -105,6 +108,7 @@ if typing.TYPE_CHECKING:
 __version__ = "0.1.0"
 pi, e, inf, nan, newaxis = math.pi, math.e, math.inf, math.nan, None
 
+_refuse = _lacking(__name__)
 _NAMESPACES = {"_C", "accelerator", "autograd", "backends", "cuda", "func", "linalg", "nn", "optim", "utils"}
 _LATER = {
     "is_anomaly_check_nan_enabled": "transforms.anomaly",
@@ -120,6 +124,7 @@ _LATER = {
 _FUNCTIONAL = {  # functions of nn.functional that torch has at the top, too, with the same arguments
     "adaptive_avg_pool1d",
     "avg_pool1d",
+    "bilinear",
     "conv1d",
     "conv2d",
     "conv_transpose1d",
@@ -131,7 +136,6 @@ _FUNCTIONAL = {  # functions of nn.functional that torch has at the top, too, wi
     "max_pool1d",
     "max_pool2d",
     "pairwise_distance",
-    "prelu",
     "rms_norm",
 }
 
@@ -154,7 +158,7 @@ def __getattr__(name: str) -> typing.Any:
         return getattr(importlib.import_module(f"microtape.{_LATER[name]}"), name)
     if name in _FUNCTIONAL:
         return getattr(importlib.import_module("microtape.nn.functional"), name)
-    raise AttributeError(f"module 'microtape' has no attribute '{name}'{_why(name)}")
+    return _refuse(name)
 
 
 def __dir__() -> list[str]:

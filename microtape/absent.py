@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
-ELSEWHERE = "run the program on PyTorch with --engine torch"
+from microtape.basics.devices import ELSEWHERE
 
 _COMPILER = "operations run as they are called, and nothing is compiled: leave the call out"
 _PRECISION = "numbers keep their dtype: leave autocast and the scaler out"
@@ -12,17 +13,20 @@ _SPARSE = f"there are no sparse tensors: use dense ones, or {ELSEWHERE}"
 _PROCESSES = f"a program is one process: leave it out, or {ELSEWHERE}"
 _QUANTIZED = f"there are no quantized tensors; {ELSEWHERE}"
 
-_REASONS = {
+_UNEXPLAINED = (
+    "conv3d ctc_loss eig eigvals embedding_bag fft grid_sample gumbel_softmax interpolate max_pool3d "
+    "multi_head_attention_forward onnx parametrizations poisson prune rrelu stft swa_utils tensorboard"
+)
+
+_REASONS = dict.fromkeys(_UNEXPLAINED.split(), f"it is not here; {ELSEWHERE}") | {
     "amp": _PRECISION,
     "autocast": _PRECISION,
     "bfloat16": f"numpy has no such numbers: use float32, or {ELSEWHERE}",
     "compile": _COMPILER,
     "distributed": _PROCESSES,
     "distributions": f"draw with normal, rand and multinomial, and write the density out, or {ELSEWHERE}",
-    "fft": ELSEWHERE,
     "jit": _COMPILER,
     "multiprocessing": _PROCESSES,
-    "onnx": ELSEWHERE,
     "profiler": f"Python's own profiler sees all that happens here, or {ELSEWHERE}",
     "quantization": _QUANTIZED,
     "quantize_per_tensor": _QUANTIZED,
@@ -37,6 +41,16 @@ _REASONS = {
 def why(name: str) -> str:
     """What to add to an AttributeError about this name; "" if it is none of torch's that is left out on purpose."""
     return f": {_REASONS[name]}" if name in _REASONS else ""
+
+
+def lacking(module: str) -> Callable[[str], NoReturn]:
+    """A module's `__getattr__`: raises AttributeError, with advice for names of torch's and for all classes."""
+
+    def refuse(name: str) -> NoReturn:
+        reason = why(name) or f": it is not here; {ELSEWHERE}" * name[:1].isupper()
+        raise AttributeError(f"module '{module}' has no attribute '{name}'{reason}")
+
+    return refuse
 
 
 class Absent:

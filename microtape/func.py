@@ -1,5 +1,6 @@
 """Transforms of functions under the names of `torch.func`; see Note [Transforms without levels]."""
 
+from microtape.absent import lacking as _lacking
 from microtape.transforms.function_transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
 from microtape.transforms.vmap import functional_call, stack_module_state, vmap
 
@@ -15,3 +16,5 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+__getattr__ = _lacking(__name__)

@@ -1,5 +1,6 @@
 """Linear algebra under the names of `torch.linalg`."""
 
+from microtape.absent import lacking as _lacking
 from microtape.ops.linear.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
 from microtape.ops.linear.decomposition import linalg_norm as norm
 from microtape.ops.linear.einsum import cross
@@ -37,3 +38,5 @@ __all__ = [
 
 for _name in __all__:
     globals()[_name] = _naming_tensors(globals()[_name])
+
+__getattr__ = _lacking(__name__)

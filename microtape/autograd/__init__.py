@@ -1,5 +1,6 @@
 """torch's `autograd` namespace: `backward`, `grad`, `Function`, the grad modes, anomaly mode, gradcheck."""
 
+from microtape.absent import lacking as _lacking
 from microtape.autograd import anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable
 from microtape.autograd.function import Function
 from microtape.autograd.grad_mode import _force_original_view_tracking, _unsafe_preserve_version_counter
@@ -36,3 +37,5 @@ __all__ = [
     "set_multithreading_enabled",
     "variable",
 ]
+
+__getattr__ = _lacking(__name__)

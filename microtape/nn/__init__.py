@@ -1,14 +1,15 @@
 """Neural networks: modules and their parameters, and the functions that they call, under torch's names."""
 
-from typing import NoReturn
-
+from microtape.absent import lacking as _lacking
 from microtape.nn import functional, init, utils
 from microtape.nn.activation import (
+    CELU,
     ELU,
     GELU,
     GLU,
     SELU,
     Dropout,
+    Hardshrink,
     Hardsigmoid,
     Hardswish,
     Hardtanh,
@@ -16,6 +17,7 @@ from microtape.nn.activation import (
     LogSigmoid,
     LogSoftmax,
     Mish,
+    PReLU,
     ReLU,
     ReLU6,
     Sigmoid,
@@ -24,14 +26,16 @@ from microtape.nn.activation import (
     Softmax2d,
     Softmin,
     Softplus,
+    Softshrink,
     Softsign,
     Tanh,
     Tanhshrink,
+    Threshold,
 )
 from microtape.nn.containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from microtape.nn.convolution import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from microtape.nn.embedding import Embedding
-from microtape.nn.linear import Identity, Linear
+from microtape.nn.linear import Bilinear, Identity, Linear
 from microtape.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -58,6 +62,7 @@ from microtape.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from microtape.nn.reshaping import Flatten, Fold, Unflatten, Unfold
 
 __all__ = [
+    "CELU",
     "ELU",
     "GELU",
     "GLU",
@@ -72,6 +77,7 @@ __all__ = [
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
+    "Bilinear",
     "Conv1d",
     "Conv2d",
     "ConvTranspose1d",
@@ -85,6 +91,7 @@ __all__ = [
     "Fold",
     "GRUCell",
     "GroupNorm",
+    "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
     "Hardtanh",
@@ -108,6 +115,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "NLLLoss",
+    "PReLU",
     "PairwiseDistance",
     "Parameter",
     "ParameterDict",
@@ -124,9 +132,11 @@ __all__ = [
     "Softmax2d",
     "Softmin",
     "Softplus",
+    "Softshrink",
     "Softsign",
     "Tanh",
     "Tanhshrink",
+    "Threshold",
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",
@@ -135,7 +145,4 @@ __all__ = [
     "utils",
 ]
 
-
-def __getattr__(name: str) -> NoReturn:
-    hint = " here; `--engine torch` records the program on PyTorch" * name[:1].isupper()
-    raise AttributeError(f"module 'microtape.nn' has no attribute '{name}'{hint}")
+__getattr__ = _lacking(__name__)

@@ -7,7 +7,11 @@ from typing import Any
 
 from microtape.basics.call_site import user_stacklevel
 from microtape.nn import functional
-from microtape.nn.function_module import FunctionModule
+from microtape.nn.function_module import REQUIRED, FunctionModule
+from microtape.nn.init import constant_
+from microtape.nn.module import Module
+from microtape.nn.parameter import Parameter
+from microtape.tensors.factories import empty
 
 _IN_PLACE = {"inplace": False}
 
@@ -56,6 +60,12 @@ class ELU(FunctionModule):
     """x where x > 0, else alpha · (exp(x) - 1) (Clevert et al., 2016)."""
 
     function, options, shown = functional.elu, {"alpha": 1.0, "inplace": False}, ("alpha",)
+
+
+class CELU(FunctionModule):
+    """x where x > 0, else alpha · (exp(x / alpha) - 1) (Barron, 2017)."""
+
+    function, options, shown = functional.celu, {"alpha": 1.0, "inplace": False}, ("alpha",)
 
 
 class LeakyReLU(FunctionModule):
@@ -129,10 +139,52 @@ class Softsign(FunctionModule):
 class Tanhshrink(FunctionModule):
     """x - tanh(x)."""
 
-    @staticmethod
-    def function(input: Any) -> Any:
-        """The shape of `input`."""
-        return input - functional.tanh(input)
+    function = functional.tanhshrink
+
+
+class Hardshrink(FunctionModule):
+    """x where |x| > lambd, else 0."""
+
+    function, options = functional.hardshrink, {"lambd": 0.5}
+
+    def extra_repr(self) -> str:
+        """The option without its name, as in torch."""
+        return str(self.lambd)
+
+
+class Softshrink(Hardshrink):
+    """x, moved towards 0 by lambd."""
+
+    function = functional.softshrink
+
+
+class Threshold(FunctionModule):
+    """x where it is above the threshold, else `value`."""
+
+    function = functional.threshold
+    options, shown = {"threshold": REQUIRED, "value": REQUIRED, "inplace": False}, ("threshold", "value")
+
+
+class PReLU(Module):
+    """x where x > 0, else weight · x, with one weight, or one for each channel, that is learned (He et al., 2015)."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set the weight to `init`."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Any) -> Any:
+        """The shape of `input`, whose dimension 1 are the channels. Raises RuntimeError for another number of them."""
+        return functional.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """The number of weights."""
+        return f"num_parameters={self.num_parameters}"
 
 
 class Softmax(FunctionModule):

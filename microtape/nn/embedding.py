@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from microtape.basics.devices import ELSEWHERE
 from microtape.nn import functional, init
 from microtape.nn.module import Module
 from microtape.nn.parameter import Parameter
@@ -34,9 +35,7 @@ class Embedding(Module):
     ) -> None:
         super().__init__()
         if max_norm is not None or scale_grad_by_freq or sparse:
-            raise NotImplementedError(
-                "Embedding has no max_norm, scale_grad_by_freq and sparse here; --engine torch records such a program"
-            )
+            raise NotImplementedError(f"Embedding(max_norm=, scale_grad_by_freq= and sparse=) is not here; {ELSEWHERE}")
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")

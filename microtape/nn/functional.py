@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from microtape.absent import lacking as _lacking
 from microtape.basics.dtypes import bool as bool_dtype
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.activation import (
@@ -22,10 +23,12 @@ from microtape.ops.elementwise.activation import (
 from microtape.ops.elementwise.gated import hardsigmoid, hardswish, mish, softsign
 from microtape.ops.elementwise.gaussian import gelu
 from microtape.ops.elementwise.mask import masked_fill
+from microtape.ops.elementwise.piecewise import celu, hardshrink, prelu, softshrink, tanhshrink, threshold
 from microtape.ops.elementwise.random_numbers import dropout
 from microtape.ops.elementwise.selection import clamp_min
 from microtape.ops.elementwise.trigonometric import tanh
 from microtape.ops.indexing.padding import pad
+from microtape.ops.linear.einsum import einsum
 from microtape.ops.linear.product import addmm, matmul
 from microtape.ops.network.adaptive_pooling import adaptive_avg_pool2d
 from microtape.ops.network.convolution import conv1d, conv2d, conv_transpose1d, conv_transpose2d
@@ -72,6 +75,31 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return addmm(bias, input, t(weight))
     rows = reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))
     return reshape(addmm(bias, rows, t(weight)), (*input.shape[:-1], weight.shape[0]))
+
+
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """x · Wₖ · y + bₖ for each k: (..., out) of (..., in1) and (..., in2).
+
+    weight: (out, in1, in2), bias: (out,) or None.     Raises RuntimeError for shapes that do not fit.
+    """
+    if input1.ndim != input2.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
+    for dim, sizes in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
+        if sizes[0] != sizes[1]:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got {sizes[0]} and {sizes[1]}"
+            )
+    for name, one, size in (("input1", input1, weight.shape[1]), ("input2", input2, weight.shape[2])):
+        if one.shape[-1] != size:
+            raise RuntimeError(
+                f"bilinear(): {name} size does not match weight size: got {one.shape[-1]} but expected {size}"
+            )
+    if bias is not None and bias.shape[0] != weight.shape[0]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {bias.shape[0]} but expected {weight.shape[0]}"
+        )
+    result = einsum("...i,kij,...j->...k", input1, weight, input2)
+    return result if bias is None else result + bias
 
 
 def softmin(input: Any, dim: int, *, dtype: Any = None) -> Any:
@@ -147,8 +175,10 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "celu",
     "conv1d",
     "conv2d",
     "conv_transpose1d",
@@ -163,6 +193,7 @@ __all__ = [
     "gelu",
     "glu",
     "group_norm",
+    "hardshrink",
     "hardsigmoid",
     "hardswish",
     "hardtanh",
@@ -185,6 +216,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "prelu",
     "relu",
     "relu6",
     "rms_norm",
@@ -196,11 +228,16 @@ __all__ = [
     "softmax",
     "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "tanh",
+    "tanhshrink",
+    "threshold",
     "triplet_margin_loss",
     "unfold",
 ]
 
 for _name in __all__:
     globals()[_name] = _naming_tensors(globals()[_name])
+
+__getattr__ = _lacking(__name__)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.absent import lacking as _lacking
 from microtape.basics.call_site import user_stacklevel
 from microtape.ops.elementwise.selection import where
 from microtape.random import Generator
@@ -199,3 +200,5 @@ __all__ = [
     "xavier_uniform_",
     "zeros_",
 ]
+
+__getattr__ = _lacking(__name__)

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from microtape.basics.call_site import user_stacklevel
+from microtape.basics.devices import ELSEWHERE
 from microtape.basics.scope import scope
 from microtape.nn import functional
 from microtape.nn.parameter import Parameter
@@ -76,7 +77,7 @@ class _Layers(Recurrent):
         if not isinstance(input, Tensor):
             raise TypeError(
                 f"{type(self).__name__} takes a tensor, not {type(input).__name__}: packed sequences are not here; "
-                "--engine torch records such a program"
+                f"{ELSEWHERE}"
             )
         given = "" if self.states == 2 else " tensor" if isinstance(self, RNN) else ""
         if input.ndim not in (2, 3):
@@ -232,7 +233,7 @@ class LSTM(_Layers):
         dtype: Any = None,
     ) -> None:
         if proj_size:
-            raise NotImplementedError("LSTM has no proj_size here; --engine torch records such a program")
+            raise NotImplementedError(f"LSTM(proj_size=...) is not here; {ELSEWHERE}")
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
 
     def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:

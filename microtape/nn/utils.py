@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from microtape.absent import lacking as _lacking
 from microtape.nn.registry import typename
 from microtape.ops.elementwise.selection import clamp_, clamp_max
 from microtape.ops.reduction.statistics import vector_norm
@@ -69,3 +70,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     for parameter in parameters:
         parameter.data = vec[start : start + parameter.numel()].view_as(parameter).data
         start += parameter.numel()
+
+
+__getattr__ = _lacking(__name__)

@@ -12,12 +12,14 @@ shape/        the same elements in another shape, order, dtype or place
   subviews            views: select, narrow, diagonal; unbind, split
   joining             cat, stack;  flipping: flip, roll, rot90
   casting             copies, other dtypes, overwriting with copy_, fill_, zero_
+  reinterpreting      the same memory as another dtype
 
 elementwise/  each element by itself
   arithmetic          + - * negation;  division: / // %;  combination: addcmul, lerp
   exponential         exp, log, powers, roots
   trigonometric       sin, cos, tanh, ...
   activation          relu, sigmoid, silu, ...;  gated: mish, ...;  gaussian: erf, gelu
+  piecewise           celu, prelu, threshold, hardshrink, ...
   rounding            abs, sign, floor, ...
   selection           where, maximum, minimum, clamp
   mask                masked_fill, masked_select
@@ -38,7 +40,7 @@ reduction/    many elements into one, or into cumulative results
 indexing/     elements picked and written by position
   index               x[...], read and written
   along               shared by operations with an index tensor along one dimension, which are
-    gathering           by element: gather, scatter, scatter_add
+    gathering           by element: gather, scatter, scatter_add;  reducing: scatter_reduce
     index_along         by slice: index_select, index_add, ...
   padding             pad;  repeating: repeat, tile, repeat_interleave
   diagonals           tril, triu, diag, trace;  assembling: block_diag, vander, cartesian_prod
@@ -54,6 +56,7 @@ linear/       linear algebra
   product             matrix products;  einsum: products by labels
   vectors             addmv, addr, cross, dist
   linalg              inv, det, solve, cholesky;  decomposition: svd, eigh, matrix norms;  inverses: pinv, qr, lstsq
+  factors             torch.svd, renorm
 
 network/      layers and losses of neural networks
   loss, nll           losses;  distance: cdist, losses with margins

@@ -5,8 +5,7 @@ sgd            gradient descent, with momentum;  adagrad, rmsprop, adam: with a 
 lr_scheduler   learning rates that change over time
 """
 
-from typing import NoReturn
-
+from microtape.absent import lacking as _lacking
 from microtape.optim import lr_scheduler
 from microtape.optim.adagrad import Adagrad
 from microtape.optim.adam import Adam, AdamW
@@ -16,7 +15,4 @@ from microtape.optim.sgd import SGD
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
 
-
-def __getattr__(name: str) -> NoReturn:
-    hint = f"; it has {', '.join(__all__[:-1])}. `--engine torch` records the program on PyTorch" * name[:1].isupper()
-    raise AttributeError(f"module 'microtape.optim' has no attribute '{name}'{hint}")
+__getattr__ = _lacking(__name__)

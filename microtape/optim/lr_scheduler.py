@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from microtape.absent import lacking as _lacking
 from microtape.basics.call_site import user_stacklevel
 from microtape.optim.optimizer import Optimizer
 from microtape.tensors.tensor import Tensor
@@ -230,6 +231,4 @@ class CosineAnnealingLR(LRScheduler):
         return [factor * (lr - lowest) + lowest for lr in rates]
 
 
-def __getattr__(name: str) -> Any:
-    hint = f"; it has {', '.join(__all__)}. `--engine torch` records the program on PyTorch" * name[:1].isupper()
-    raise AttributeError(f"module 'microtape.optim.lr_scheduler' has no attribute '{name}'{hint}")
+__getattr__ = _lacking(__name__)

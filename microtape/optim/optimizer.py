@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from microtape.basics.call_site import user_stacklevel
+from microtape.basics.devices import ELSEWHERE
 from microtape.tape.grad_mode import enable_grad, no_grad
 from microtape.tape.tangents import without_tangents
 from microtape.tape.watch import watch
@@ -74,9 +75,7 @@ class Optimizer:
             )
         for option in ("differentiable", "capturable"):
             if defaults.get(option):
-                raise NotImplementedError(
-                    f"{type(self).__name__}({option}=True) is not here; `--engine torch` records the program on PyTorch"
-                )
+                raise NotImplementedError(f"{type(self).__name__}({option}=True) is not here; {ELSEWHERE}")
         if defaults.get("foreach") and defaults.get("fused"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults

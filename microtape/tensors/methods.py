@@ -20,14 +20,15 @@ from microtape.ops.elementwise import (
     floats,
     gaussian,
     mask,
+    piecewise,
     random_numbers,
     rounding,
     selection,
     special,
     trigonometric,
 )
-from microtape.ops.indexing import assembling, diagonals, gathering, index, index_along, repeating, windows
-from microtape.ops.linear import decomposition, einsum, inverses, linalg, product, vectors
+from microtape.ops.indexing import assembling, diagonals, gathering, index, index_along, reducing, repeating, windows
+from microtape.ops.linear import decomposition, einsum, factors, inverses, linalg, product, vectors
 from microtape.ops.ordering import counting, cumulative_extremum, extremum, quantiles, searching
 from microtape.ops.reduction import cumulative, differences, statistics, sums_and_extrema
 from microtape.ops.reduction import softmax as softmax_ops
@@ -127,6 +128,7 @@ class Methods(Interop):
     clamp, clamp_min, clamp_max = selection.clamp, selection.clamp_min, selection.clamp_max
     clamp_, clamp_min_, clamp_max_ = selection.clamp_, selection.clamp_min_, selection.clamp_max_
     clip, clip_ = clamp, clamp_
+    prelu, hardshrink = piecewise.prelu, piecewise.hardshrink
     maximum, minimum = selection.maximum, selection.minimum
     nan_to_num, heaviside, hypot = selection.nan_to_num, selection.heaviside, trigonometric.hypot
     eq, ne, lt = comparison.eq, comparison.ne, comparison.lt
@@ -174,6 +176,7 @@ class Methods(Interop):
     cummax, cummin = cumulative_extremum.cummax, cumulative_extremum.cummin
     cumsum_, cumprod_ = cumulative.cumsum_, cumulative.cumprod_
     var, std, norm = statistics.var, statistics.std, decomposition.norm
+    renorm, renorm_, svd = factors.renorm, factors.renorm_, factors.svd
     max, min, median = extremum.max, extremum.min, extremum.median
     argmax, argmin, sort, argsort = extremum.argmax, extremum.argmin, extremum.sort, extremum.argsort
     topk, kthvalue = extremum.topk, extremum.kthvalue
@@ -250,6 +253,7 @@ class Methods(Interop):
     gather, take_along_dim = gathering.gather, gathering.take_along_dim
     scatter, scatter_add = gathering.scatter, gathering.scatter_add
     scatter_, scatter_add_ = gathering.scatter_, gathering.scatter_add_
+    scatter_reduce, scatter_reduce_ = reducing.scatter_reduce, reducing.scatter_reduce_
     index_select, index_add = index_along.index_select, index_along.index_add
     index_copy, index_fill = index_along.index_copy, index_along.index_fill
     index_add_, index_copy_, index_fill_ = index_along.index_add_, index_along.index_copy_, index_along.index_fill_

@@ -3,15 +3,17 @@
 import importlib
 import typing
 
+from microtape.absent import lacking as _lacking
 from microtape.utils import checkpoint, hooks
 
 if typing.TYPE_CHECKING:
     from microtape.utils import data as data
 
+_refuse = _lacking(__name__)
 __all__ = ["checkpoint", "data", "hooks"]
 
 
 def __getattr__(name: str) -> typing.Any:
     if name == "data":
         return importlib.import_module("microtape.utils.data")
-    raise AttributeError(f"module 'microtape.utils' has no attribute '{name}'")
+    return _refuse(name)

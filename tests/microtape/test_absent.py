@@ -18,6 +18,32 @@ def test_a_method_is_refused_in_one_line(name):
         getattr(mt.ones(1), name)
 
 
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (mt, "Stream"),
+        (mt.linalg, "eig"),
+        (mt.nn, "Transformer"),
+        (mt.nn.functional, "interpolate"),
+        (mt.nn.utils, "prune"),
+        (mt.optim, "LBFGS"),
+        (mt.optim.lr_scheduler, "OneCycleLR"),
+        (mt.utils, "tensorboard"),
+        (mt.utils.data, "StackDataset"),
+    ],
+)
+def test_every_module_refuses_in_the_same_words(module, name):
+    told = rf"^module '{module.__name__}' has no attribute '{name}': it is not here; run the program on PyTorch with"
+    with pytest.raises(AttributeError, match=told):
+        getattr(module, name)
+
+
+@pytest.mark.parametrize("module", [mt, mt.linalg, mt.nn, mt.nn.functional, mt.optim, mt.utils, mt.utils.data])
+def test_a_slip_of_the_pen_gets_no_advice(module):
+    with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' has no attribute 'colour'$"):
+        module.colour  # noqa: B018
+
+
 def test_another_name_is_refused_without_advice():
     with pytest.raises(AttributeError, match=r"^'Tensor' object has no attribute 'colour'$"):
         mt.ones(1).colour  # noqa: B018

@@ -105,6 +105,15 @@ each_shape("silu", lambda mt, x: mt.nn.functional.silu(x), real)
 each_shape("logsigmoid", lambda mt, x: mt.nn.functional.logsigmoid(x), real)
 each_shape("relu6", lambda mt, x: mt.nn.functional.relu6(x), real)
 each_shape("hardtanh", lambda mt, x: mt.nn.functional.hardtanh(x), real)
+each_shape("celu", lambda mt, x: mt.celu(x, 1.5), real)
+each_shape("hardshrink", lambda mt, x: x.hardshrink(0.3), real)
+each_shape("softshrink", lambda mt, x: mt.nn.functional.softshrink(x, 0.3), real)
+each_shape("tanhshrink", lambda mt, x: mt.nn.functional.tanhshrink(x), real)
+each_shape("threshold", lambda mt, x: mt.threshold(x, 0.1, 20.0), real)
+each_shape("prelu of one weight", lambda mt, x: mt.prelu(x, x.new_tensor([0.3])), real)
+row("prelu", lambda mt, x, w: mt.prelu(x, w), real(2, 3, 2), real(3))
+row("prelu as a method", lambda mt, x, w: x.prelu(w), real(2, 3), real())
+row("prelu of a vector", lambda mt, x, w: mt.nn.functional.prelu(x, w), real(4), real(1))
 each_shape("clamp", lambda mt, x: x.clamp(-1, 1), real)
 row("clamp min", lambda mt, x: x.clamp(min=0.2), real(5))
 row("clamp_max", lambda mt, x: x.clamp_max(0.2), real(5))
@@ -158,11 +167,23 @@ row(
     smooth=False,
     twice=False,
 )
-for kink in ("leaky_relu", "elu", "hardtanh", "relu6", "gelu", "silu", "softplus", "logsigmoid"):
+for kink in (
+    "leaky_relu",
+    "elu",
+    "hardtanh",
+    "relu6",
+    "gelu",
+    "silu",
+    "softplus",
+    "logsigmoid",
+    "celu",
+    "hardshrink",
+    "softshrink",
+):
     row(
         f"{kink} at its kinks",
         lambda mt, x, n=kink: getattr(mt.nn.functional, n)(x),
-        exactly([0.0, -0.0, -1.0, 1.0, 6.0]),
+        exactly([0.0, -0.0, -1.0, 1.0, 6.0, -0.5, 0.5]),
         smooth=False,
         twice=False,
     )

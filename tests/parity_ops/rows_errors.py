@@ -116,6 +116,14 @@ row("wrong: gather", lambda mt, x, i: x.gather(1, i), real(2, 3), fixed([[3]]))
 row("wrong: gather ranks", lambda mt, x, i: x.gather(1, i), real(2, 3), fixed([0]))
 row("wrong: gather floats", lambda mt, x, i: x.gather(1, i), real(2, 3), fixed([[0.0]]))
 row(
+    "scatter_reduce a part of a larger tensor",
+    lambda mt, x, i, y: x.scatter_reduce(0, i, y, "sum"),
+    real(3, 2),
+    fixed([[2, 0]]),
+    real(4, 2),
+    differs="the part that was not scattered gets a gradient of 0, where torch fails",
+)
+row(
     "scatter a part of a larger tensor",
     lambda mt, x, i, y: x.scatter(0, i, y),
     real(3, 2),

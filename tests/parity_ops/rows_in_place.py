@@ -81,12 +81,19 @@ in_place("clip_", real(5), max=0.1)
 in_place("clamp_min_", real(5), arguments=(0.1,))
 in_place("clamp_max_", real(5), arguments=(0.1,))
 in_place("clamp_min_", real(5), real(5))
-for name in ("relu", "relu6", "leaky_relu", "elu", "selu", "silu", "hardtanh"):
+for name in ("relu", "relu6", "leaky_relu", "elu", "selu", "silu", "hardtanh", "celu"):
     row(
         f"{name} inplace=True",
         lambda mt, x, name=name: getattr(mt.nn.functional, name)(x.clone(), inplace=True),
         real(2, 3),
     )
+
+for value in (20.0, -1.0):
+    name = f"threshold inplace=True with {value}"
+    row(name, lambda mt, x, v=value: mt.nn.functional.threshold(x.clone(), 0.1, v, inplace=True), real(6))
+row("threshold_", lambda mt, x: mt.threshold_(x.clone(), 0.1, 0.5), real(6))
+row("celu_", lambda mt, x: mt.celu_(x.clone(), 0.5), real(6))
+row("renorm_", lambda mt, x: x.clone().renorm_(2, 0, 1.0), real(3, 4), node=False)
 
 # Along dimensions
 
@@ -120,6 +127,14 @@ row(
 )
 row("masked_fill_", lambda mt, x, m: x.clone().masked_fill_(m, 2.0), real(2, 3), mask(3))
 row("masked_fill_ y", lambda mt, x, m, y: x.clone().masked_fill_(m, y), real(2, 3), mask(2, 3), real())
+for kind in ("sum", "prod", "mean", "amax", "amin"):
+    row(
+        f"scatter_reduce_ {kind}",
+        lambda mt, x, i, y, kind=kind: x.clone().scatter_reduce_(0, i, y, kind),
+        real(3, 2),
+        below(3, 4, 2),
+        real(4, 2),
+    )
 row("masked_scatter_", lambda mt, x, m, y: x.clone().masked_scatter_(m, y), real(2, 3), mask(2, 3), real(7))
 row("copy_ into a view", lambda mt, x, y: into_view(x.clone(), y), real(2, 3), real(3))
 row("mul_ of a view of a view", lambda mt, x, y: scaled_corner(x.clone(), y), real(3, 3), real())

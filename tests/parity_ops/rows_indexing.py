@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.parity_ops.inputs import below, fixed, mask, real
+from tests.parity_ops.inputs import below, exactly, fixed, mask, real
 from tests.parity_ops.rows import row
 
 # Indexing
@@ -37,4 +37,22 @@ row("take_along_dim", lambda mt, x, i: mt.take_along_dim(x, i, 1), real(3, 4), b
 row("masked_fill", lambda mt, x, m: x.masked_fill(m, 2.0), real(2, 3), mask(3))
 row("masked_fill tensor", lambda mt, x, m, y: x.masked_fill(m, y), real(2, 3), mask(2, 3), real())
 row("masked_select", lambda mt, x, m: x.masked_select(m), real(2, 3), mask(2, 3))
+for kind in ("sum", "prod", "mean", "amax", "amin"):
+    for included in (True, False):
+        row(
+            f"scatter_reduce {kind} {included}",
+            lambda mt, x, i, y, kind=kind, own=included: x.scatter_reduce(0, i, y, kind, include_self=own),
+            real(3, 2),
+            fixed([[0, 2], [0, 0], [0, 2]]),
+            real(3, 2),
+        )
+    row(
+        f"scatter_reduce {kind} at ties and zeros",
+        lambda mt, x, i, y, kind=kind: mt.scatter_reduce(x, 0, i, y, kind),
+        exactly([1.0, 0.0, 2.0, 5.0]),
+        fixed([0, 0, 1, 1, 2, 2]),
+        exactly([1.0, 0.0, 3.0, 3.0, 0.0, 0.0]),
+        smooth=False,
+        twice=False,
+    )
 row("masked_scatter", lambda mt, x, m, y: x.masked_scatter(m, y), real(2, 3), mask(2, 3), real(7))

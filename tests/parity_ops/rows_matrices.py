@@ -72,6 +72,11 @@ row("solve vector", lambda mt, x, y: mt.linalg.solve(x, y), invertible(3, 3), re
 row("cholesky", lambda mt, x: mt.linalg.cholesky((x + x.mT) / 2), definite(3, 3))
 row("cholesky upper", lambda mt, x: mt.linalg.cholesky((x + x.mT) / 2, upper=True), definite(3, 3))
 row("svdvals", lambda mt, x: mt.linalg.svdvals(x), real(3, 4))
+row("svd with V", lambda mt, x: scaled_back(with_vh(mt.svd(x))), real(4, 3), node=False)
+row("svd with all of V", lambda mt, x: scaled_back(with_vh(x.svd(some=False))), real(3, 4), node=False)
+row("svd without vectors", lambda mt, x: mt.svd(x, compute_uv=False), real(2, 3), node=False)
+row("renorm", lambda mt, x: mt.renorm(x, 2, 0, 1.0), real(4, 3), node=False)
+row("renorm of columns", lambda mt, x: x.renorm(p=1, dim=-1, maxnorm=2.0), real(2, 3, 4), node=False)
 row("svd", lambda mt, x: scaled_back(mt.linalg.svd(x, full_matrices=False)), real(4, 3), node=False)
 row("svd full", lambda mt, x: scaled_back(mt.linalg.svd(x)), real(3, 4), node=False)
 row("eigvalsh", lambda mt, x: mt.linalg.eigvalsh((x + x.mT) / 2), real(3, 3))
@@ -82,6 +87,12 @@ row("linalg.norm", lambda mt, x: mt.linalg.norm(x, 3, 1), real(3, 2))
 row("matrix_power 5", lambda mt, x: mt.linalg.matrix_power(x, 5), real(2, 2))
 row("matrix_power", lambda mt, x: mt.linalg.matrix_power(x, 3), real(2, 2))
 row("matrix_power -2", lambda mt, x: mt.linalg.matrix_power(x, -2), invertible(2, 2))
+
+
+def with_vh(parts):
+    """The results of torch.svd as those of linalg.svd."""
+    u, s, v = parts
+    return u, s, v.mH
 
 
 def scaled_back(factors: Sequence[Any]) -> Any:

@@ -153,6 +153,16 @@ row(
     real(2),
 )
 row("softmin", lambda mt, x: mt.nn.functional.softmin(x, 1), real(2, 3))
+row(
+    "bilinear",
+    lambda mt, x, y, w, b: mt.nn.functional.bilinear(x, y, w, b),
+    real(2, 5, 3),
+    real(2, 5, 4),
+    real(2, 3, 4),
+    real(2),
+    node=False,
+)
+row("bilinear of vectors", lambda mt, x, y, w: mt.bilinear(x, y, w), real(3), real(4), real(2, 3, 4), node=False)
 row("glu", lambda mt, x: mt.nn.functional.glu(x, 1), real(2, 4), node=False)
 row("glu last", lambda mt, x: mt.nn.functional.glu(x), real(4), node=False)
 row("cosine_similarity", lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y), real(2, 3), real(2, 3), node=False)

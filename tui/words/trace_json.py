@@ -268,7 +268,9 @@ def as_plain(x: Any) -> Any:
     if isinstance(x, Summary):
         return {"summary": {name: as_plain(value) for name, value in zip(x._fields, x, strict=True)}}
     if isinstance(x, np.ndarray):
-        return {"shape": list(x.shape), "dtype": str(x.dtype), "data": as_plain(x.tolist())}
+        data = x.tolist()
+        is_plain = x.dtype.kind in "biu" or (x.dtype.kind == "f" and bool(np.isfinite(x).all()))
+        return {"shape": list(x.shape), "dtype": str(x.dtype), "data": data if is_plain else as_plain(data)}
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return {name.rstrip("_"): as_plain(value) for name, value in zip(x._fields, x, strict=True)}
     if isinstance(x, Mapping):

@@ -111,7 +111,7 @@ class LeakyReluBackward1(LeakyReluBackward0):
     __slots__ = ()
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        _check_slope("leakyReLu", self.slope)
+        check_slope("leakyReLu", self.slope)
         return where(z > 0, g, g * self.slope)
 
 
@@ -139,7 +139,7 @@ class EluBackward1(EluBackward0):
     formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · a"
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        _check_slope("elu", self.alpha)
+        check_slope("elu", self.alpha)
         return g * where(z <= 0, z + self.scale * self.alpha, self.scale)
 
 
@@ -210,7 +210,7 @@ def sigmoid(input: Any) -> Any:
     return unary(SigmoidBackward0, input)
 
 
-def _check_slope(name: str, slope: float) -> None:
+def check_slope(name: str, slope: float) -> None:
     """Raise RuntimeError for a negative slope, with which the sign of z does not tell the sign of x."""
     if slope < 0:
         raise RuntimeError(

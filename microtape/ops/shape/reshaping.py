@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.shape.casting import ContiguousCopy, contiguous
+from microtape.ops.shape.reinterpreting import names_dtype, view_as_dtype
 from microtape.ops.shared.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.shared.kinds import named
 from microtape.tape.operation import Operation, call, refusal
@@ -175,8 +176,10 @@ def reshape(input: Any, *sizes_: Any, shape: Any = None) -> Any:
     return call(UnsafeViewBackward0(wanted), call(ContiguousCopy(), input))
 
 
-def view(x: Any, *shape: Any) -> Any:
-    """x in another shape without a copy. Raises RuntimeError if that is impossible."""
+def view(x: Any, *shape: Any, dtype: Any = None) -> Any:
+    """x in another shape, or its memory as another dtype, without a copy. Raises RuntimeError if that is impossible."""
+    if dtype is not None or (len(shape) == 1 and names_dtype(shape[0])):
+        return view_as_dtype(x, shape[0] if dtype is None else dtype)
     wanted = _resolved(sizes(shape), x)
     if not _is_viewable(x.array, wanted):
         raise RuntimeError(

@@ -36,7 +36,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     position, pass_ = complete[-1]
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
-    missing = [one for one in missing if not _is_asked_for(program, one)]
+    missing = [one for one in missing if one.id not in program.asked]  # else .grad stays None, as it should
     found: dict[_Cause, list[TensorRecord]] = {}
     copied = copied_modules(program, missing)
     for leaf in missing[:_MOST_LEAVES]:
@@ -73,11 +73,6 @@ def _reached(program: Program) -> set[int]:
             if leaf is not None and any(one is not None for one in came):
                 found.add(leaf)
     return found
-
-
-def _is_asked_for(program: Program, leaf: TensorRecord) -> bool:
-    """Whether `grad()` or `backward(inputs=)` asked for its gradient: then .grad stays None, as it should."""
-    return any(one.tensor == leaf.id for pass_ in program.recording.passes for one in pass_.captures)
 
 
 def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[TensorRecord], position: int) -> Finding:

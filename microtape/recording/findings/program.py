@@ -121,6 +121,11 @@ class Program:
         return found
 
     @cached_property
+    def asked(self) -> frozenset[int]:
+        """The tensors whose gradients `grad` or `inputs=` asked for."""
+        return frozenset(one.tensor for pass_ in self.recording.passes for one in pass_.captures)
+
+    @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:
         """Maps a tensor at a version to the border whose output it is."""
         return borders_by_output(self.recording)

@@ -20,9 +20,10 @@ _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well cha
 def never_reset(program: Program) -> Iterator[Finding]:
     """One finding for all leaves whose .grad a later pass added to, without a reset in between.
 
-    It is an error if the program updates the leaf between the two passes and uses the sum afterwards; without an update
-    it may be deliberate. A sum that is reset before anything uses it, as of a critic through which the gradients of a
-    generator go, is none.
+    It is an error if the program updates the leaf between the two passes and uses the sum afterwards. For a leaf that
+    is never updated, it may be deliberate. Three kinds of sums are right: of several losses or batches before one
+    update; a sum that is reset before anything uses it, as of a critic through which the gradients of a generator go;
+    and that of a leaf that the program asks `grad` about, which requires grad only for that.
     """
     updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
     summed: list[tuple[int, int, BackwardStep]] = []
@@ -38,7 +39,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
                 updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
                 if updates and _is_used(program, leaf, position, before[0]):
                     updated.append((leaf, position, step, updates[-1]))
-                elif not updates and program.sizes.largest(step.grad_before) > 0:
+                elif leaf not in program.updated.keys() | program.asked and program.sizes.largest(step.grad_before) > 0:
                     summed.append((leaf, position, step))
             after[leaf] = position, step.grad_after
     if updated:

@@ -20,8 +20,8 @@ import torch
 from microtape.basics.call_site import CallSite
 from microtape.basics.scope import open_scopes
 from microtape.recording.model.model import BorderKind, Value
-from microtape.recording.pytorch.arguments import constants_of
-from microtape.recording.pytorch.function_kinds import word_of
+from microtape.recording.pytorch.calls.arguments import constants_of
+from microtape.recording.pytorch.calls.function_kinds import word_of
 
 LEAF = 2**64 - 1
 """The sequence number of every AccumulateGrad."""

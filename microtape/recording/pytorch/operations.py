@@ -10,20 +10,28 @@ import sys
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
-import numpy as np
 import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.arguments import PLAIN, constants_of, numbers_in, plain_tensors, tensors_in
-from microtape.recording.pytorch.call_sites import site_in
-from microtape.recording.pytorch.function_kinds import CALL, MAKES_DUAL, READS_NODE, TAKES, WRITES, kind_of, word_of
+from microtape.recording.pytorch.calls.arguments import PLAIN, constants_of, plain_tensors, tensors_in
+from microtape.recording.pytorch.calls.call_sites import site_in
+from microtape.recording.pytorch.calls.function_kinds import (
+    CALL,
+    MAKES_DUAL,
+    READS_NODE,
+    TAKES,
+    WRITES,
+    kind_of,
+    word_of,
+)
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
@@ -45,12 +53,11 @@ class Operations(_Mode):  # type: ignore[misc]
         self.quiet = 0  # if not 0, nothing is noted
         self.ranges: list[weakref.ref[Operation]] = []
         self._ends: list[int] = []
-        self.taken: dict[int, tuple[Any, Version, str, tuple[CodeType, int] | None]] = {}  # numbers, by id
+        self.taken = TakenNumbers(tensors)
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
-        self._detached: Origin = None  # what the tensor came out of that `detach_` is about to cut off
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -73,7 +80,7 @@ class Operations(_Mode):  # type: ignore[misc]
                 if _next_number() == start:
                     if (
                         self._borders
-                        or (self.taken and len(tensors) < len(args))
+                        or (self.taken.known and len(tensors) < len(args))
                         or any([one.requires_grad for one in tensors])
                     ):
                         before: Any = list(zip(tensors, versions, strict=True))
@@ -88,14 +95,14 @@ class Operations(_Mode):  # type: ignore[misc]
             return result
         kwargs = kwargs or {}
         start = _next_number()
-        before = None
+        before, cut_off = None, None
         try:
-            before = self._before(kind, args, kwargs)
+            before, cut_off = self._before(kind, args, kwargs)
         except Exception as error:
             self._fault(error)
         result = function(*args, **kwargs)
         try:
-            self._after(function, kind, args, kwargs, before, start, result, sys._getframe(1))
+            self._after(function, kind, args, kwargs, before, start, result, sys._getframe(1), cut_off)
         except Exception as error:
             self._fault(error)
         return result
@@ -120,8 +127,9 @@ class Operations(_Mode):  # type: ignore[misc]
         if len(found) == len(args):
             arguments: Any = ()
         else:
-            if self.taken:
-                args = self._with_taken(args, operands, behind)
+            if self.taken.known:
+                args = self.taken.as_operands(args, operands, behind)
+                self._borders = self._borders or len(operands) > len(found)
             arguments = [None if type(one) in PLAIN else one for one in args]
         operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
         node = tensors.node(result.grad_fn)
@@ -151,9 +159,12 @@ class Operations(_Mode):  # type: ignore[misc]
             raise error
         self.faults.add("an operation", error)
 
-    def _before(self, kind: int, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The tensors among the arguments and their versions. What is about to be overwritten is copied first."""
-        found = list(tensors_in(args, kwargs))
+    def _before(self, kind: int, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[tuple[Any, int]], Origin]:
+        """The tensors among the arguments and their versions. What is about to be overwritten is copied first.
+
+        Also what that came out of: `detach_` cuts it off.
+        """
+        found, origin = list(tensors_in(args, kwargs)), None
         if kind == WRITES or "out" in kwargs or kwargs.get("inplace"):
             with DisableTorchFunctionSubclass():
                 out = kwargs.get("out")
@@ -161,8 +172,8 @@ class Operations(_Mode):  # type: ignore[misc]
                 for one in found[:1] if out is None else tensors_in((out,), {}):
                     if is_recorded or self.tensors.find(one) is not None or version_of(one):
                         seen, _ = self.tensors.read(one)  # else it may be memory that nothing has written to yet
-                        self._detached = origin_of(seen)
-        return [(one, version_of(one)) for one in found]
+                        origin = origin_of(seen)
+        return [(one, version_of(one)) for one in found], origin
 
     def _after(
         self,
@@ -174,6 +185,7 @@ class Operations(_Mode):  # type: ignore[misc]
         start: int,
         result: Any,
         frame: FrameType,
+        cut_off: Origin = None,
     ) -> None:
         if before is None:
             return
@@ -184,9 +196,9 @@ class Operations(_Mode):  # type: ignore[misc]
             self._took(function, before, result, frame)
         elif end != start or wrote or any(one.requires_grad or self._has_history(one) for one, _ in before):
             with DisableTorchFunctionSubclass():
-                self._note(function, args, kwargs, before, wrote, start, end, result, frame)
-        elif self.taken:
-            self._entered(args, result)
+                self._note(function, args, kwargs, before, wrote, start, end, result, frame, cut_off)
+        elif self.taken.known and isinstance(result, torch.Tensor):
+            self._borders = self.taken.enter(args, result) or self._borders
         self.tensors.values.clear()  # whatever was noted: the next tensors may be at the same addresses
 
     def _is_behind(self, tensor: Any) -> bool:
@@ -209,10 +221,10 @@ class Operations(_Mode):  # type: ignore[misc]
         end: int,
         result: Any,
         frame: FrameType,
+        cut_off: Origin,
     ) -> None:
         results = [*tensors_in((result,), {})] if result is not None else []
         detaches = word_of(function) == "detach_"
-        detached, self._detached = self._detached, None
         if not wrote and not detaches:  # `contiguous` and others may give their argument back
             results = [one for one in results if not any(one is operand for operand, _ in before)]
         for one in wrote:
@@ -223,7 +235,7 @@ class Operations(_Mode):  # type: ignore[misc]
         if not recorded and not results:
             return
         operands = [self._operand(one, version, wrote, bool(recorded)) for one, version in before]
-        behind = [detached] if detaches else [origin_of(seen) for seen, _ in operands]
+        behind = [cut_off] if detaches else [origin_of(seen) for seen, _ in operands]
         constants = constants_of(function, args, kwargs)
         operation = Operation(start, end, function, site_in(frame), operands, behind, constants)
         operation.in_place = detaches or (bool(wrote) and any(one is results[0] for one in wrote))
@@ -293,55 +305,13 @@ class Operations(_Mode):  # type: ignore[misc]
                 seen.border = operation
             seen.requires_grad = one.requires_grad
 
-    # Numbers
-
     def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:
         """A number or an array was taken out of a tensor."""
         for tensor, _ in before[:1]:
             if tensor.requires_grad or self._is_behind(tensor):
                 with DisableTorchFunctionSubclass():
                     source = self.tensors.read(tensor)
-                if len(self.taken) > _PRUNE:
-                    self.taken.clear()
-                for one in numbers_in(result):
-                    self.taken[id(one)] = one, source, word_of(function), site_in(frame)
-
-    def _entered(self, args: Sequence[Any], result: Any) -> None:
-        """A tensor was made of numbers, some of which may have been taken out of others."""
-        border = self._border_of([self.taken.get(id(one)) for one in numbers_in(list(args))])
-        if border is not None and isinstance(result, torch.Tensor):
-            with DisableTorchFunctionSubclass():
-                seen, _ = self.tensors.read(result)
-            seen.border = border
-
-    def _with_taken(self, args: Sequence[Any], operands: list[Version], behind: list[Any]) -> Sequence[Any]:
-        """The arguments without the numbers that were taken out of tensors: these are operands, behind a border."""
-        found = []
-        for one in args:
-            border = self._border_of([self.taken.get(id(one))])
-            if border is None:
-                found.append(one)
-                continue
-            seen = SeenTensor((), "float64")
-            seen.values[0], seen.border = np.asarray(one), border
-            operands.append((seen, 0))
-            behind.append(border)
-        return found
-
-    def _border_of(self, known: Sequence[tuple[Any, Version, str, Any] | None]) -> Operation | None:
-        """The border at which these numbers were taken out of tensors; None if they were not."""
-        found = [one for one in known if one is not None]
-        if not found:
-            return None
-        _, _, word, site = found[0]
-        number = _next_number()
-        operands = list(dict.fromkeys([one[1] for one in found]))
-        behind = [origin_of(seen) for seen, _ in operands]
-        operation = Operation(number, number, None, site, operands, behind, ())
-        operation.word_ = word if len(found) == 1 else "tensor"
-        operation.kind = "copied" if any(seen.requires_grad for seen, _ in operands) else "constant"
-        self._borders = True
-        return operation
+                self.taken.take(result, source, word_of(function), site_in(frame))
 
     # Look-ups
 
@@ -356,7 +326,7 @@ class Operations(_Mode):  # type: ignore[misc]
     def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments of a Function and their versions; None if they cannot be told."""
         try:
-            return self._before(WRITES, args, kwargs)
+            return self._before(WRITES, args, kwargs)[0]
         except Exception as error:
             self._fault(error)
             return None

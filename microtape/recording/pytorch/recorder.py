@@ -27,10 +27,9 @@ from microtape.recording.model.model import (
     Recording,
     TensorRecord,
 )
-from microtape.recording.pytorch.call_sites import is_library, site_of, user_frame
+from microtape.recording.pytorch.calls.call_sites import is_library, site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
-from microtape.recording.pytorch.engine import Listening
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
@@ -39,15 +38,16 @@ from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.notes import GraphNode
-from microtape.recording.pytorch.open_pass import OpenPass
 from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.passes.engine import Listening
+from microtape.recording.pytorch.passes.open_pass import OpenPass
+from microtape.recording.pytorch.passes.request import edge_of, has_graph, is_transformed, request_of
+from microtape.recording.pytorch.reading.values import Budget, Values
 from microtape.recording.pytorch.records import tape_records
-from microtape.recording.pytorch.request import edge_of, has_graph, is_transformed, request_of
 from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
-from microtape.recording.pytorch.values import Budget, Values
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
 from microtape.recording.writing.joining import joined
 from microtape.recording.writing.module_names import names_in_frames

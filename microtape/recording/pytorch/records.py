@@ -12,10 +12,10 @@ from microtape.recording.model.model import (
     TensorRecord,
     Value,
 )
-from microtape.recording.pytorch.function_kinds import called_name
-from microtape.recording.pytorch.inner_values import fill_in
+from microtape.recording.pytorch.calls.function_kinds import called_name
 from microtape.recording.pytorch.node_text import hook_names
 from microtape.recording.pytorch.notes import GraphNode, Operation
+from microtape.recording.pytorch.reading.inner_values import fill_in
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import tells_history

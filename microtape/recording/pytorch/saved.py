@@ -11,8 +11,8 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
+from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tensors import DTYPES, Tensors, version_of
-from microtape.recording.pytorch.values import shape_and_dtype
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 _WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")

@@ -19,10 +19,10 @@ from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
 from microtape.recording.pytorch.tape_entries import Graph, NodeEdge, NodeEntry, TensorEntry, walk
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
-from microtape.recording.pytorch.values import shape_and_dtype
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.sources import Sources

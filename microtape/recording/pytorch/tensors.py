@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.pytorch.arguments import PLAIN
+from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import GraphNode, SeenTensor
-from microtape.recording.pytorch.values import Values, shape_and_dtype
+from microtape.recording.pytorch.reading.values import Values, shape_and_dtype
 
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
 """The names of torch's dtypes."""

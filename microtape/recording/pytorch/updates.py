@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import UpdateRecord
-from microtape.recording.pytorch.device import Pending
 from microtape.recording.pytorch.notes import SeenTensor
-from microtape.recording.pytorch.values import Values
+from microtape.recording.pytorch.reading.device import Pending
+from microtape.recording.pytorch.reading.values import Values
 from microtape.recording.writing.sources import Sources
 
 _Elements = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from microtape.absent import ELSEWHERE
+from microtape.basics.devices import ELSEWHERE
 
 _OURS, _TORCH = "microtape", "torch"
 

@@ -6,8 +6,7 @@ collate      many rows as one batch
 dataloader   puts these together
 """
 
-from typing import NoReturn
-
+from microtape.absent import lacking as _lacking
 from microtape.utils.data.collate import default_collate, default_convert
 from microtape.utils.data.dataloader import DataLoader, get_worker_info
 from microtape.utils.data.dataset import (
@@ -46,7 +45,4 @@ __all__ = [
     "random_split",
 ]
 
-
-def __getattr__(name: str) -> NoReturn:
-    hint = ": that is not here; `--engine torch` records the program on PyTorch" * name[:1].isupper()
-    raise AttributeError(f"module 'microtape.utils.data' has no attribute '{name}'{hint}")
+__getattr__ = _lacking(__name__)

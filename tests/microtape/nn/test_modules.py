@@ -33,7 +33,7 @@ def test_the_namespace_has_every_public_module() -> None:
 
 def test_what_is_not_here_says_so_in_one_line() -> None:
     for name in ("Transformer", "MultiheadAttention", "LazyLinear", "UninitializedParameter"):
-        with pytest.raises(AttributeError, match=f"no attribute '{name}' here; `--engine torch` records the program"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}': it is not here; run the program on PyTorch"):
             getattr(nn, name)
     with pytest.raises(NotImplementedError, match="--engine torch"):
         nn.LSTM(2, 3, proj_size=1)

@@ -97,7 +97,7 @@ def test_workers_are_not_here_but_the_program_runs():
 
 
 def test_classes_that_are_not_here_say_what_to_do():
-    with pytest.raises(AttributeError, match="'StackDataset': that is not here; `--engine torch` records"):
+    with pytest.raises(AttributeError, match="'StackDataset': it is not here; run the program on PyTorch"):
         mt.utils.data.StackDataset  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'tensorboard'"):
         mt.utils.tensorboard  # noqa: B018

@@ -77,12 +77,21 @@ def _rows() -> list[Row]:
         inputs[f"{kind}(3, 4, num_layers=3, dropout=0.4).eval()"] = [words]
         inputs[f"{kind}(3, 4, dtype=mt.float64)"] = [(words, "float64")]
     inputs["RNN(3, 4, 1, 'relu')"] = [words]
-    for name in ("ReLU", "SiLU", "Mish", "SELU", "Hardswish", "Hardsigmoid", "ELU", "LeakyReLU", "Hardtanh", "ReLU6"):
+    for name in ("ReLU", "SiLU", "Mish", "SELU", "Hardswish", "Hardsigmoid", "ELU", "CELU", "LeakyReLU", "Hardtanh"):
         inputs[f"{name}()"] = inputs[f"{name}(inplace=True)"] = [(2, 3)]
     for name in ("Softplus", "GELU", "Sigmoid", "Tanh", "LogSigmoid", "Softsign", "Tanhshrink", "Dropout(0.0)"):
         inputs[f"{name.removesuffix('(0.0)')}({'0.0' if '(' in name else ''})"] = [(2, 3)]
     inputs |= {
+        "ReLU6()": [(2, 3)],
+        "ReLU6(inplace=True)": [(2, 3)],
         "ELU(2.0)": [(2, 3)],
+        "CELU(2.0)": [(2, 3)],
+        "PReLU()": [(2, 3), (3,)],
+        "PReLU(3, init=0.1)": [(2, 3), (2, 3, 4)],
+        "Hardshrink()": [(2, 3)],
+        "Softshrink(0.2)": [(2, 3)],
+        "Threshold(0.1, 20.0)": [(2, 3)],
+        "Threshold(threshold=0.1, value=-1, inplace=True)": [(2, 3)],
         "LeakyReLU(0.2)": [(2, 3)],
         "Hardtanh(-2.0, 0.5)": [(2, 3)],
         "Softplus(2.0, 1.0)": [(2, 3)],
@@ -99,6 +108,7 @@ def _rows() -> list[Row]:
     for losses, given in (
         ("L1Loss() MSELoss() MSELoss(reduction='sum') MSELoss(reduction='none') SmoothL1Loss()", pair),
         ("SmoothL1Loss(beta=0.5) HuberLoss() HuberLoss('sum',2.0) PairwiseDistance() CosineSimilarity()", pair),
+        ("Bilinear(4,4,2) Bilinear(4,4,2,False)", pair),
         ("BCEWithLogitsLoss() BCEWithLogitsLoss(pos_weight=mt.ones(4)*2) MSELoss(size_average=False)", pair),
         ("MSELoss(reduce=False) L1Loss(True,True)", pair),
         ("BCELoss() KLDivLoss(reduction='batchmean') KLDivLoss(log_target=True)", (((3, 4), "chance"),) * 2),

@@ -62,6 +62,19 @@ def what_dtypes_say(mt, see):
     see(mt.pi, mt.e, mt.inf, mt.newaxis, mt.typename(mt.ones(1)), mt.ones(3).itemsize, mt.ones(3).nbytes)
 
 
+@shows("13 dtypes")
+def memory_read_as_another_dtype(mt, see):
+    x = mt.arange(8.0).reshape(2, 4)
+    see(x.view(mt.int32), x.view(dtype=mt.int32), x.view(mt.float64), x.view(mt.complex64), x.view(mt.int16).shape)
+    see(x[0, 1].view(mt.int32), mt.tensor([0, 1], dtype=mt.uint8).view(mt.bool), x.view(mt.float32), x.view([-1]))
+    bits = x.view(mt.int32)
+    bits += 1
+    see(x[0, 0] > 0, x._version, x.clone().requires_grad_().view(mt.float64).requires_grad)
+    for array, dtype in ((x[:, :3], mt.float64), (x.t(), mt.float64), (x.t(), mt.int16), (x[0, 0], mt.int16)):
+        with see.raising():
+            array.view(dtype)
+
+
 @shows("13 printing")
 def options_of_printing(mt, see):
     x = mt.arange(30.0) * mt.arange(30.0) / 8

@@ -17,7 +17,7 @@ LARGE = 20_000
 
 def through_device(tensor, budget=None):
     """The value of a tensor that is fetched as from a device."""
-    from microtape.recording.pytorch.values import Budget, Values
+    from microtape.recording.pytorch.reading.values import Budget, Values
 
     values = Values(Budget(*budget or ()), lambda tensor: True)
     pending = values.of(tensor)
@@ -48,7 +48,7 @@ def assert_same(value, expected):
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the first example imports torch
 @given(tensors())
 def test_a_small_tensor_is_copied(pair):
-    from microtape.recording.pytorch.values import value_of
+    from microtape.recording.pytorch.reading.values import value_of
 
     assert_same(through_device(pair[0]), value_of(pair[0]))
 
@@ -87,7 +87,7 @@ def large_tensors(torch):
 
 @pytest.mark.parametrize("budget", [(), (0,)])
 def test_the_summary_of_a_tensor_is_that_of_the_processor(torch, budget):
-    from microtape.recording.pytorch.values import ALWAYS_COPIED, COPIED, value_of
+    from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, COPIED, value_of
 
     for tensor in large_tensors(torch).values():
         assert_same(through_device(tensor, budget), value_of(tensor))
@@ -105,7 +105,7 @@ def test_what_has_no_elements_has_no_value(torch):
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 0), (1, 2), (3, 1)])
 def test_the_sizes_of_a_thumbnail_are_those_of_the_processor(torch, rows, columns):
-    from microtape.recording.pytorch.values import value_of
+    from microtape.recording.pytorch.reading.values import value_of
 
     tensor = torch.randn(8 * rows + 5, 16 * columns + 3, 100)
     assert_same(through_device(tensor, (0,)), value_of(tensor, 1024))
@@ -134,7 +134,7 @@ def training(torch):
 
 def test_a_recording_through_a_device_is_that_of_the_processor(torch, monkeypatch):
     from microtape.recording.comparing import compare
-    from microtape.recording.pytorch import device
+    from microtape.recording.pytorch.reading import device
     from microtape.recording.pytorch.recorder import TorchRecorder
 
     fetched = []

@@ -61,8 +61,8 @@ def peak_of_tensors(torch, run):
 @pytest.mark.parametrize("budget", [0, None])
 @pytest.mark.parametrize("program", [transformer, deep_network])
 def test_a_recorded_step_needs_a_fifth_more_memory_than_by_itself_and_the_budget(torch, program, budget):
+    from microtape.recording.pytorch.reading.values import Budget, Values
     from microtape.recording.pytorch.recorder import TorchRecorder
-    from microtape.recording.pytorch.values import Budget, Values
 
     def prepared():
         torch.manual_seed(0)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
+from microtape.recording.pytorch.passes.order import ReadyHeap, evaluation_order
 from tests.parity.pytorch.watching import hooks, walk
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only torch's builds for Linux use libstdc++")

@@ -71,7 +71,7 @@ def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):
 
 
 def test_a_fault_before_a_pass_leaves_no_hook_behind(torch, recorder, monkeypatch):
-    from microtape.recording.pytorch.hooks import UserHooks
+    from microtape.recording.pytorch.passes.hooks import UserHooks
 
     a = torch.ones(2, requires_grad=True)
     a.register_hook(clip)

@@ -69,7 +69,7 @@ def test_a_graph_is_walked_once_however_often_it_is_left(torch, recorder, monkey
 
 @pytest.mark.parametrize("shape", [(60_000,), (200, 300), (3, 200, 100)])
 def test_a_view_of_a_large_tensor_shares_its_statistics(torch, recorder, monkeypatch, shape):
-    from microtape.recording.pytorch import values
+    from microtape.recording.pytorch.reading import values
 
     made = []
 
@@ -105,3 +105,38 @@ def test_gradients_that_a_callback_changes_after_the_pass_are_read_again(torch, 
     last = r.recording.passes[0].steps[-1]
     assert w.grad.tolist() == [2, 2, 2]
     assert last.grad_after.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda torch, w: w * 2,
+        lambda torch, w: w.detach(),
+        lambda torch, w: w.detach().add_(1),
+        lambda torch, w: w.argmax(),
+        lambda torch, w: w.sum().item(),
+        lambda torch, w: w.detach() * 2,
+        lambda torch, w: torch.split(w * 2, 1000),
+        lambda torch, w: torch.zeros(50_000).copy_(w),
+        lambda torch, w: (w * 2).register_hook(print),
+    ],
+)
+def test_no_address_is_remembered_after_a_call(torch, recorder, monkeypatch, call):
+    """Memory that a call has freed is used again: another tensor there must not be taken for the one before."""
+    from microtape.recording.pytorch.reading.values import Values
+
+    made = []
+
+    class Watched(Values):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            made.append(self)
+
+    monkeypatch.setattr("microtape.recording.pytorch.recorder.Values", Watched)
+    w = torch.randn(50_000, requires_grad=True)
+    with recorder():
+        call(torch, w)
+        assert made
+        assert not any(one._known or one._large for one in made)
+        (w * 2).sum().backward()
+        assert not any(one._known or one._large for one in made)

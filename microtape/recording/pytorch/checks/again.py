@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward
 from microtape.recording.pytorch.checks.undisturbed import Guard, one_run
-from microtape.recording.pytorch.values import value_of
+from microtape.recording.pytorch.reading.values import value_of
 
 _Function: Any = torch.autograd.Function
 _once: Any = once_differentiable

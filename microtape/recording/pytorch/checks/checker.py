@@ -13,11 +13,11 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 from microtape.recording.checking.checker import Called, Check, Checker, Evaluated
 from microtape.recording.checking.quotients import Arrays
 from microtape.recording.model.model import BackwardStep
-from microtape.recording.pytorch.arguments import PLAIN, tensors_in
-from microtape.recording.pytorch.call_sites import is_library
+from microtape.recording.pytorch.calls.arguments import PLAIN, tensors_in
+from microtape.recording.pytorch.calls.call_sites import is_library
+from microtape.recording.pytorch.calls.function_kinds import CALL, WRITES, kind_of
 from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAgain, array_of, coarsest
 from microtape.recording.pytorch.checks.undisturbed import is_running_again, undisturbed
-from microtape.recording.pytorch.function_kinds import CALL, WRITES, kind_of
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.tape_entries import NodeEdge

@@ -13,8 +13,8 @@ import torch
 from torch import overrides
 from torch.autograd import graph
 
-from microtape.recording.pytorch.arguments import tensors_in
-from microtape.recording.pytorch.function_kinds import WRITES, kind_of
+from microtape.recording.pytorch.calls.arguments import tensors_in
+from microtape.recording.pytorch.calls.function_kinds import WRITES, kind_of
 
 _torch: Any = torch
 _stack: Any = overrides  # untyped

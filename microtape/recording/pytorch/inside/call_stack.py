@@ -12,10 +12,10 @@ import torch
 
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.model.calls import CallStepKind
-from microtape.recording.pytorch.arguments import constants_of, tensors_in
-from microtape.recording.pytorch.call_sites import is_library, user_frame
+from microtape.recording.pytorch.calls.arguments import constants_of, tensors_in
+from microtape.recording.pytorch.calls.call_sites import is_library, user_frame
+from microtape.recording.pytorch.calls.function_kinds import TAKES, WRITES, word_of
 from microtape.recording.pytorch.checks.undisturbed import is_running_again
-from microtape.recording.pytorch.function_kinds import TAKES, WRITES, word_of
 from microtape.recording.pytorch.inside.calls import TorchCall, attributes_of
 from microtape.recording.pytorch.inside.functions import FunctionCall
 from microtape.recording.pytorch.inside.mode import InsideMode

@@ -11,7 +11,7 @@ from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.calls import CallKind, CallRecord, CallStep, FunctionRecord, Variable
 from microtape.recording.model.model import Pass
-from microtape.recording.pytorch.call_sites import is_library
+from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.inside.contracts import FunctionNote
 from microtape.recording.pytorch.inside.notebook import Notebook, is_tensor, numbered, version_in
 from microtape.recording.pytorch.notes import GraphNode

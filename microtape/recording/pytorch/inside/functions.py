@@ -10,7 +10,7 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.calls import Variable
-from microtape.recording.pytorch.call_sites import is_library
+from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.inside.calls import TorchCall, attributes_of
 from microtape.recording.pytorch.inside.contracts import FunctionNote, argument_records, is_once, output_records
 from microtape.recording.pytorch.inside.traces import Trace, returns

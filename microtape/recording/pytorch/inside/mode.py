@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import overrides
 
-from microtape.recording.pytorch.function_kinds import ATTRIBUTE, READS_NODE, kind_of
+from microtape.recording.pytorch.calls.function_kinds import ATTRIBUTE, READS_NODE, kind_of
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import torch
 
 from microtape.recording.model.model import Operand, Value
-from microtape.recording.pytorch.arguments import PLAIN
+from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import SeenTensor
+from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
-from microtape.recording.pytorch.values import shape_and_dtype
 from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.sources import Sources

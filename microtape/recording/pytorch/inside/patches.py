@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.autograd import function as torch_function
 
-from microtape.recording.pytorch.call_sites import is_library
+from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.traces import Trace
 from microtape.recording.writing.calls import code_of, is_users

@@ -85,6 +85,47 @@ def test_a_parameter_that_is_not_updated_is_named_with_those_that_are():
     assert "give it to the optimiser" in found.remedy
 
 
+def test_several_passes_of_one_step_are_healthy():
+    def two_batches(loss: Callable[[], mt.Tensor], optimizer: mt.optim.Optimizer) -> None:
+        optimizer.zero_grad()
+        loss().backward()
+        loss().backward()
+        optimizer.step()
+
+    assert told(two_batches) == ()
+
+
+def test_an_attack_on_a_network_that_has_learned_is_healthy():
+    def program() -> None:
+        w, change = mt.tensor(0.5, requires_grad=True), mt.zeros(3, requires_grad=True)
+        optimizer = mt.optim.SGD([w], lr=0.1)
+        for _ in range(5):
+            usual(lambda: ((w * mt.arange(3.0) - 1) ** 2).mean(), optimizer)
+        for _ in range(3):
+            ((w * (mt.arange(3.0) + change) - 1) ** 2).mean().backward()
+            with mt.no_grad():
+                change += 0.1 * change.grad
+            change.grad = None
+
+    assert findings(record(program)) == ()
+
+
+def test_a_leaf_that_grad_is_asked_about_is_none_that_an_optimiser_forgot():
+    def physics() -> None:
+        x, w = mt.linspace(0.0, 1.0, 5).requires_grad_(), mt.tensor(0.5, requires_grad=True)
+        optimizer = mt.optim.SGD([w], lr=0.1)
+
+        def loss() -> mt.Tensor:
+            u = mt.exp(w * x)
+            (slope,) = mt.autograd.grad(u.sum(), x, create_graph=True)
+            return ((slope + u) ** 2).mean()
+
+        for _ in range(5):
+            usual(loss, optimizer)
+
+    assert findings(record(physics)) == ()
+
+
 def test_rates_that_are_too_large_are_found_when_the_loss_has_doubled():
     (found,) = told(usual, lr=5.0)
     assert found.kind == "large update"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
+from microtape.recording.pytorch.passes.order import ReadyHeap, evaluation_order
 
 priorities = st.tuples(st.integers(0, 2), st.integers(0, 4))
 

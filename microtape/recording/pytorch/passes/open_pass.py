@@ -25,16 +25,16 @@ from microtape.recording.model.model import (
     SavedUse,
     Value,
 )
-from microtape.recording.pytorch.buffers import Buffers
 from microtape.recording.pytorch.checks.checker import TorchChecker
-from microtape.recording.pytorch.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
-from microtape.recording.pytorch.order import ReadyHeap, evaluation_order
-from microtape.recording.pytorch.request import Request, edge_of
+from microtape.recording.pytorch.passes.buffers import Buffers
+from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.passes.request import Request, edge_of
+from microtape.recording.pytorch.passes.schedule import Schedule
+from microtape.recording.pytorch.reading.values import Values, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import Graph, NodeEntry
-from microtape.recording.pytorch.values import Values, state_of
 
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
@@ -99,35 +99,20 @@ class OpenPass:
         self.length = len(tape.nodes)
         self.root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
-        needed = _needed(graph, self.inputs) if request.inputs else set(graph.nodes)
-        self.edges = {key: edges for key, edges in graph.edges.items() if key in needed}
-        left: dict[GraphNode, int] = dict.fromkeys([key for key, _ in self.root_keys if key in needed], 0)
-        expected: dict[tuple[GraphNode, int], int] = {}  # how many gradients a buffer gets
-        for edges in self.edges.values():
-            for to, nr in edges:
-                if to is not None and to in needed:
-                    left[to] = left.get(to, 0) + 1
-                    expected[to, nr] = expected.get((to, nr), 0) + 1
-        for edge in self.root_keys:
-            expected[edge] = expected.get(edge, 0) + 1
-        self.left = left
-        self.dependencies = {tape.ids[key]: count for key, count in left.items()}
-        self.nodes = tuple(sorted(tape.ids[key] for key in left))
-        heap = ReadyHeap()
-        for key in dict.fromkeys([key for key, _ in self.root_keys]):
-            if left.get(key) == 0:
-                heap.push(tape.ids[key], key.sequence_nr)
-        self.ready = tuple([heap.pop() for _ in range(len(heap))])
+        self.schedule = schedule = Schedule(graph.edges, self.root_keys, self.inputs, captures=not request.accumulate)
+        self.dependencies = {tape.ids[key]: count for key, count in schedule.left.items()}
+        self.nodes = tuple(sorted(self.dependencies))
+        self.ready = tuple([tape.ids[key] for key in schedule.ready()])
         self.seeds = tuple([value(seed) for seed in request.seeds])
         self.root_tensors = tuple(
             [tape.ref_of(one) if isinstance(one, torch.Tensor) else None for one in request.outputs]
         )
-        self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in left}
+        self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in schedule.left}
         self.grads = {}
         for key, leaf in self.leaves.items():
             if (grad := value(leaf.grad)) is not None:
                 self.grads[self._leaf_number(key)] = grad
-        self.buffers = Buffers(expected, value)
+        self.buffers = Buffers(schedule.expected, value)
         for edge, seed, known in zip(self.root_keys, request.seeds, self.seeds, strict=True):
             self.buffers.add(edge, seed, known)
         values.clear()
@@ -137,7 +122,6 @@ class OpenPass:
         self.captures: tuple[Capture, ...] = ()
         self.cut: ErrorRecord | None = None
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
-        self._captured = set(self.inputs) if not request.accumulate else set()
         self._handles: list[Any] = []
         self._states: dict[int, object] = {}  # leaf -> which memory its gradient had after its step, and the version
         self._hooks = UserHooks(value, values, calls)
@@ -156,15 +140,16 @@ class OpenPass:
 
     def _listen(self, graph: Graph) -> None:
         """Put a hook on every node that will run, after those of the program."""
-        for key in self.left:
+        schedule = self.schedule
+        for key in schedule.left:
             node = graph.nodes[key]
-            if self._is_only_captured(key):
+            if schedule.is_only_captured(key):
                 self._hooks.watch_tensors(key, self.leaves.get(key))
                 continue
             number = self.tape.ids[key]
             running = _Running(self._ran, key, number, self.tape.nodes[number])
-            for output, (to, input_nr) in enumerate(self.edges[key]):
-                if to is not None and to in self.left:
+            for output, (to, input_nr) in enumerate(schedule.edges[key]):
+                if to is not None and to in schedule.left:
                     running.edges.append((output, to, self.tape.ids[to], input_nr))
             handle = node.register_hook(running)
             self._handles.append(handle)
@@ -181,12 +166,6 @@ class OpenPass:
     def _may_have_prehooks(self, key: GraphNode) -> bool:
         """Whether the program may have put hooks on a node: then it has looked at nodes, or we came later."""
         return self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
-
-    def _is_only_captured(self, key: GraphNode) -> bool:
-        """Whether `grad()` asks for what arrives at the node, and for nothing behind it: then it does not run."""
-        if not any(to is key for to, _ in self._captured):
-            return False
-        return not any(to is not None and to in self.left for to, _ in self.edges[key])
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
@@ -277,9 +256,9 @@ class OpenPass:
         self._end_step()
         checker = self._checker
         if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
-            create_graph = self.request.create_graph
+            edges, create_graph = self.schedule.edges[key], self.request.create_graph
             checker.check(
-                key, self.index, self.steps[-1], (grad_inputs, grad_outputs), self.edges[key], create_graph=create_graph
+                key, self.index, self.steps[-1], (grad_inputs, grad_outputs), edges, create_graph=create_graph
             )
             self.made_until = next_sequence_nr()
 
@@ -296,7 +275,7 @@ class OpenPass:
         self, output: int, to: GraphNode, number: int, input_nr: int, gradient: Any, term: Value | None, position: int
     ) -> Delivery:
         """A gradient travels along an edge."""
-        left = self.left[to] = self.left[to] - 1
+        left = self.schedule.left[to] = self.schedule.left[to] - 1
         before, total = self.buffers.add((to, input_nr), gradient, term, (len(self.steps), position))
         return Delivery(output, number, input_nr, term, before, total, left)
 
@@ -313,16 +292,8 @@ class OpenPass:
         """The node that was running when the pass failed: the first that has not run of those that torch runs."""
         if _FOUND_BY_ANOMALY_MODE in message and self.steps:  # after the hooks of the node
             return self.tape.nodes[self.steps[-1].node].node
-        order = [key for key in self._in_order() if key not in self.done and not self._is_only_captured(key)]
-        return order[0] if order else None
-
-    def _in_order(self) -> list[GraphNode]:
-        """The nodes of the pass in the order in which torch runs them."""
-        keys = list(self.left)
-        places = {key: i for i, key in enumerate(keys)}
-        edges = [[places[to] for to, _ in self.edges[key] if to in places] for key in keys]
-        roots = [places[key] for key, _ in self.root_keys if key in places]
-        return [keys[i] for i in evaluation_order(roots, edges, [key.sequence_nr for key in keys])]
+        runs = (key for key in self.schedule.in_order() if not self.schedule.is_only_captured(key))
+        return next((key for key in runs if key not in self.done), None)
 
     def fail(self, key: GraphNode | None, error: ErrorRecord) -> None:
         """Note the step that failed."""
@@ -406,23 +377,6 @@ class OpenPass:
             steps=tuple(self.steps),
             error=error or self.cut,
         )
-
-
-def _needed(graph: Graph, inputs: Sequence[tuple[GraphNode | None, int]]) -> set[GraphNode]:
-    """The nodes from which some path leads to an input, and the inputs' own."""
-    targets = {key for key, _ in inputs if key is not None}
-    users: dict[GraphNode, list[GraphNode]] = {}
-    for key, edges in graph.edges.items():
-        for to, _ in edges:
-            if to is not None:
-                users.setdefault(to, []).append(key)
-    needed, waiting = set(targets), list(targets)
-    while waiting:
-        for user in users.get(waiting.pop(), ()):
-            if user not in needed:
-                needed.add(user)
-                waiting.append(user)
-    return needed
 
 
 def _seen_by_hooks(calls: Sequence[HookCall], grad_before: Value | None) -> Value | None:

@@ -19,7 +19,7 @@ import torch
 from microtape.recording.file.packing import DTYPES
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import reshaped, summarize
-from microtape.recording.pytorch.device import Fetcher, Quietly, as_copy, as_summary, settled
+from microtape.recording.pytorch.reading.device import Fetcher, Quietly, as_copy, as_summary, settled
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget

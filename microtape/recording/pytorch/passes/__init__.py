@@ -1,0 +1,8 @@
+"""A backward pass of torch while it runs.
+
+engine       stands in front of torch's engine, and announces a pass
+  request    what the pass was asked for
+  open_pass  the pass that is running;  hooks: the program's own
+    schedule   which nodes run;  order: in which order
+    buffers    sums of gradients
+"""

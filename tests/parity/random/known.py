@@ -236,8 +236,8 @@ KNOWN: list[Known] = [
         explains="log, gradients",
     ),
     Known(
-        "sequence numbers count through the whole process, PyTorch's in each thread, so of two nodes that were recorded "
-        "in different threads the other may run first, and its hook may remove a hook of the first in time",
+        "sequence numbers count through the whole process, PyTorch's in each thread, so of two nodes that were "
+        "recorded in different threads the other may run first, and its hook may remove a hook of the first in time",
         lambda theirs, ours: (
             {"nodes were recorded in a thread", "a hook removes another"} <= theirs.past
             and runs_a_pass(theirs.source)

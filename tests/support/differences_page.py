@@ -72,7 +72,7 @@ def sections() -> dict[str, list[str]]:
             operations.setdefault(row.differs, []).append(row.name.removeprefix("wrong: "))
     return {
         "By design": BY_DESIGN,
-        "Autograd": [f"`{name}`: {_sentence(how)}" for name, how in autograd],
+        "Autograd": list(dict.fromkeys(f"`{name}`: {_sentence(how)}" for name, how in autograd)),
         "Operations": [f"{_listed(names)}: {_sentence(how)}" for how, names in operations.items()],
         "Operations on other dtypes": [
             f"{_listed(_matching(dtypes))}: {_sentence(how)}" for (dtypes, _), how in test_dtypes.DIFFERENCES.items()

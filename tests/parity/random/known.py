@@ -236,6 +236,29 @@ KNOWN: list[Known] = [
         explains="log, gradients",
     ),
     Known(
+        "sequence numbers count through the whole process, PyTorch's in each thread, so of two nodes that were "
+        "recorded in different threads the other may run first, and its hook may remove a hook of the first in time",
+        lambda theirs, ours: (
+            {"nodes were recorded in a thread", "a hook removes another"} <= theirs.past
+            and runs_a_pass(theirs.source)
+            and same_error(theirs, ours)
+            and {entry[0] for entry in theirs.log} != {entry[0] for entry in ours.log}
+        ),
+        explains="log, gradients, results",
+        by_hand=True,
+    ),
+    Known(
+        "the gradient that an output of several retains stays its own after a write to it; PyTorch moves the first's",
+        lambda theirs, ours: (
+            "a later output that retains its gradient was overwritten" in theirs.past
+            and runs_a_pass(theirs.source)
+            and same_error(theirs, ours)
+            and same(*[[entry for entry in one.gradients if entry[-1]] for one in (theirs, ours)])
+        ),
+        explains="gradients",
+        by_hand=True,
+    ),
+    Known(
         "the new tangent of a tensor that an operation overwrites can be differentiated; some of PyTorch's formulas "
         "have saved the old tangent, which was overwritten as well",
         lambda theirs, ours: (
@@ -249,24 +272,13 @@ KNOWN: list[Known] = [
     Known(
         WRITES_TO_GRADIENTS,
         lambda theirs, ours: (
-            "a node's hook writes to gradients" in theirs.past
-            and runs_a_pass(theirs.source)
+            runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and [entry[0] for entry in theirs.log] == [entry[0] for entry in ours.log]
-            and same(theirs.gradients, ours.gradients)
-            and same(without_values(theirs.results), without_values(ours.results))
-        ),
-        explains="log, results",
-    ),
-    Known(
-        WRITES_TO_GRADIENTS,
-        lambda theirs, ours: (
-            "a backward writes to gradients" in theirs.past
-            and runs_a_pass(theirs.source)
-            and not theirs.error
-            and not ours.error
-            and same(*[without_values([one.log, one.results, one.gradients], dims=0) for one in (theirs, ours)])
+            and (
+                ("a node's hook writes to gradients" in theirs.past and same_but_for_values(theirs, ours))
+                or ("a backward writes to gradients" in theirs.past and same_but_for_values(theirs, ours, dims=0))
+            )
         ),
         explains="log, gradients, results",
     ),
@@ -314,7 +326,7 @@ KNOWN: list[Known] = [
             and runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and same(*[without_values([one.log, one.results, one.gradients]) for one in (theirs, ours)])
+            and same_but_for_values(theirs, ours)
         ),
         explains="log, gradients, results",
     ),
@@ -399,6 +411,11 @@ LENIENT = [
 def runs_a_pass(source: str) -> bool:
     """Whether the statement runs a backward pass."""
     return "backward(" in source or "autograd.grad(" in source
+
+
+def same_but_for_values(theirs: Seen, ours: Seen, dims: int | None = None) -> bool:
+    """Whether a statement did the same apart from values, or from those of tensors with so many dimensions."""
+    return same(*[without_values([one.log, one.results, one.gradients], dims) for one in (theirs, ours)])
 
 
 def same_error(theirs: Seen, ours: Seen) -> bool:

@@ -16,6 +16,9 @@ import numpy as np
 from tests.parity.observe import Flags, Value, as_microtape
 from tests.parity.random.program import THREAD, Block, Program, Statement, compiled
 
+WRITE = re.compile(r"(\w+)(\.\w+_\(|\[.*\] = )")
+"""The beginning of a statement that writes to the tensor of this name."""
+
 
 @dataclass
 class Seen:
@@ -187,11 +190,17 @@ class Session:
                 with suppress(RuntimeError):
                     _ = tensor.grad_fn
         self.second_order |= "create_graph=True" in source
+        if (written := WRITE.match(source)) and self.is_later_output(self.names.get(written[1])):
+            self.past.add("a later output that retains its gradient was overwritten")
         exec(code, self.names)
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
         if source.startswith("class ") and "    g0.mul_(3)" in source:
             self.past.add("a backward writes to gradients")
+        if source.startswith("def ") and ".remove()" in source:
+            self.past.add("a hook removes another")
+        if threading.current_thread() is not threading.main_thread():
+            self.past.add("nodes were recorded in a thread")
         if self.had_level and ".data = " in source:
             self.past.add("data was replaced after a level")
         if "use_reentrant=True" in source:
@@ -224,6 +233,11 @@ class Session:
     def uses_gradient(self, source: str) -> bool:
         """Whether the statement names a tensor that is computed from gradients."""
         return not self.of_gradients.isdisjoint(re.findall(r"\w+", source))
+
+    def is_later_output(self, tensor: Any) -> bool:
+        """Whether this is one of several outputs, but not the first, and retains its gradient."""
+        is_result = isinstance(tensor, self.mt.Tensor) and not tensor._is_view()
+        return is_result and tensor.retains_grad and tensor.output_nr > 0
 
     def tangent(self, tensor: Any) -> Any:
         """The values of the tangent of a tensor, if a dual level is open."""

@@ -250,3 +250,13 @@ def test_hooks_of_saved_tensors_are_those_again_that_held_before_a_node():
     assert packed == ["outer", "outer"]
     _ = x * x
     assert packed == ["outer", "outer"]
+
+
+def test_a_recording_shows_the_first_gradient_before_and_after_a_hook_of_a_node():
+    x = mt.tensor(2.0, requires_grad=True)
+    y = mt.tensor(3.0, requires_grad=True)
+    z = x * y
+    z.grad_fn.register_hook(lambda computed, arrived: (computed[0] * 10, computed[1] * 100))
+    (call,) = mt.record(z.backward).passes[0].steps[0].hooks
+    assert (call.before, call.after) == (3.0, 30.0)
+    assert (x.grad.item(), y.grad.item()) == (30.0, 200.0)

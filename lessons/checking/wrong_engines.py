@@ -1,7 +1,7 @@
 """Wrong engines: the real engine with a single fault, a mistake that people make in an engine of their own.
 
-A fault replaces one named function or method of `microtape` while a program runs. Everything else is the real engine,
-and so is the recording that it makes.
+A fault replaces a named function or method of `microtape` while a program runs, and one that would refuse what the
+first one does. Everything else is the real engine, and so is the recording that it makes.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
+import microtape.backward.accumulate
 import microtape.tape.fitting
 import microtape.tape.saved
 from microtape.backward.engine import GraphTask
 from microtape.tape.node import AccumulateGrad, Node
+from microtape.tape.tensor_state import TensorState
 from microtape.tensors.tensor import Tensor
 
 
-class Fault(NamedTuple):
-    """One mistake, and the function that has it."""
+class Replacement(NamedTuple):
+    """A function, and how it becomes a wrong one."""
 
     owner: Any  # the class or module whose attribute is replaced
     attribute: str
@@ -93,6 +97,15 @@ def not_unbroadcast(_: Callable[..., Any]) -> Callable[..., Any]:
     return unbroadcast
 
 
+def fits_as_it_is(_: Callable[..., Any]) -> Callable[..., Any]:
+    """A leaf takes a gradient of another shape than its own."""
+
+    def fitted(leaf: TensorState, gradient: Any, is_tensor: bool) -> Any:
+        return gradient if is_tensor else np.array(gradient)
+
+    return fitted
+
+
 def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
     """Saved tensors are not checked for later writes."""
 
@@ -102,12 +115,15 @@ def versions_unchecked(_: Callable[..., Any]) -> Callable[..., Any]:
     return check_unchanged
 
 
-FAULTS: dict[str, Fault] = {
-    "overwrite": Fault(GraphTask, "deliver", overwrite),
-    "overwrite_grad": Fault(Tensor, "accumulate", overwrite_grad),
-    "no_reverse_order": Fault(GraphTask, "evaluate", in_order_of_arrival),
-    "no_unbroadcast": Fault(microtape.tape.fitting, "unbroadcast", not_unbroadcast),
-    "no_version_check": Fault(microtape.tape.saved, "check_unchanged", versions_unchecked),
+FAULTS: dict[str, tuple[Replacement, ...]] = {
+    "overwrite": (Replacement(GraphTask, "deliver", overwrite),),
+    "overwrite_grad": (Replacement(Tensor, "accumulate", overwrite_grad),),
+    "no_reverse_order": (Replacement(GraphTask, "evaluate", in_order_of_arrival),),
+    "no_unbroadcast": (
+        Replacement(microtape.tape.fitting, "unbroadcast", not_unbroadcast),
+        Replacement(microtape.backward.accumulate, "fitted", fits_as_it_is),
+    ),
+    "no_version_check": (Replacement(microtape.tape.saved, "check_unchanged", versions_unchecked),),
 }
 """The faults, by their names in `lessons.model.fault_names`."""
 
@@ -115,10 +131,9 @@ FAULTS: dict[str, Fault] = {
 @contextlib.contextmanager
 def injected(name: str) -> Iterator[None]:
     """Inside the `with` block, the engine has the fault of that name. Raises KeyError for an unknown name."""
-    fault = FAULTS[name]
-    right = getattr(fault.owner, fault.attribute)
-    setattr(fault.owner, fault.attribute, fault.wrong(right))
-    try:
+    with contextlib.ExitStack() as stack:
+        for owner, attribute, wrong in FAULTS[name]:
+            right = getattr(owner, attribute)
+            setattr(owner, attribute, wrong(right))
+            stack.callback(setattr, owner, attribute, right)
         yield
-    finally:
-        setattr(fault.owner, fault.attribute, right)

@@ -26,7 +26,7 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, own
     if _takes_gradients(leaf) and gradient is not None:
         array, dims = leaf.array, gradient.ndim
         if dims != array.ndim or (dims > 1 and not is_tensor and gradient.strides != array.strides):
-            gradient = _fitted(leaf, gradient, is_tensor)
+            gradient = fitted(leaf, gradient, is_tensor)
         elif not (owned or is_tensor):
             gradient = np.array(gradient)
         leaf.accumulate(gradient, is_tensor)
@@ -34,7 +34,7 @@ def accumulate_grad(node: AccumulateGrad, gradient: Any, is_tensor: bool, *, own
         _run_post_accumulate_hooks(node, leaf)
 
 
-def _fitted(leaf: TensorState, gradient: Any, is_tensor: bool) -> Any:
+def fitted(leaf: TensorState, gradient: Any, is_tensor: bool) -> Any:
     """A copy of the gradient with the layout of its leaf, and with its shape if `.data` has got another one since.
 
     Raises RuntimeError if the gradient cannot be broadcast to the shape of the leaf or of its `.grad`.

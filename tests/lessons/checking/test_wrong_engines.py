@@ -78,11 +78,11 @@ def test_without_a_version_check_the_overwritten_tensor_is_used():
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_an_error_in_the_program_leaves_the_engine_as_it_was(fault):
-    one = FAULTS[fault]
-    before = getattr(one.owner, one.attribute)
+    before = [getattr(one.owner, one.attribute) for one in FAULTS[fault]]
     with pytest.raises(ZeroDivisionError), injected(fault):
         raise ZeroDivisionError
-    assert getattr(one.owner, one.attribute) is before
+    after = [getattr(one.owner, one.attribute) for one in FAULTS[fault]]
+    assert all(one is other for one, other in zip(before, after, strict=True))
 
 
 def test_on_a_chain_the_overwriting_engine_is_right(tmp_path):

@@ -36,12 +36,14 @@ def test_a_backward_is_called_recorded_and_shown(capsys: pytest.CaptureFixture[s
     assert ".grad  [3, 5]  complete" in out
 
 
-def test_a_node_cannot_be_stepped_through() -> None:
+def test_a_node_can_be_stepped_through(capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(TypeError, match=r"takes a Tensor or a list of them, .* not SumBackward0"):
-        tui.step(weight.sum().grad_fn)  # type: ignore[arg-type]
+    tui.step(weight.sum().grad_fn)
+    assert ".grad  [1, 1]  complete" in capsys.readouterr().out
+    with pytest.raises(TypeError, match=r"takes a Tensor, a grad_fn or a list of them, .* not torch.dtype"):
+        tui.step(weight.dtype)
 
 
 def test_the_same_program_is_recorded_drawn_and_saved(tmp_path: Path) -> None:

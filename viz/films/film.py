@@ -290,19 +290,19 @@ def film(
         _check_passes(recording)
     made = Film(
         recording,
-        pass_index,
-        show,
-        fold,
-        open,
-        into,
-        max_boxes,
-        most_steps,
-        steps,
-        seconds,
-        title,
-        theme,
-        time_limit,
-        progress,
+        pass_index=pass_index,
+        show=show,
+        fold=fold,
+        open=open,
+        into=into,
+        max_boxes=max_boxes,
+        most_steps=most_steps,
+        steps=steps,
+        seconds=seconds,
+        title=title,
+        theme=theme,
+        time_limit=time_limit,
+        progress=progress,
     )
     if path is not None:
         made.save(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
@@ -27,6 +28,21 @@ def _python_files(folder: str) -> Iterator[str]:
 
 LIBRARY_FILES = set(_python_files(os.path.dirname(os.path.dirname(__file__))))
 """microtape's own source files. A call site is in the innermost frame whose file is not one of them."""
+
+
+_CELL = re.compile(r".*\.ipynb: (cell \d+)", re.DOTALL)
+
+
+def in_cell(file: str) -> str:
+    """`cell 3` for the source of a notebook's cell, which is named `book.ipynb: cell 3`; else an empty text."""
+    found = _CELL.fullmatch(file)
+    return found[1] if found is not None else ""
+
+
+def file_and_line(file: str, line: int) -> str:
+    """How a line of a file is named: `model.py:12`; in a notebook `cell 3, line 2`."""
+    cell = in_cell(file)
+    return f"{cell}, line {line}" if cell else f"{file}:{line}"
 
 
 Positions: TypeAlias = "list[tuple[int | None, int | None, int | None, int | None]]"
@@ -76,7 +92,7 @@ class CallSite(NamedTuple):
     def describe(self) -> str:
         """`file:line in function: sub-expression`, for messages."""
         relative = os.path.relpath(self.file) if os.path.isabs(self.file) else self.file
-        where = f"{self.file if relative.startswith('..') else relative}:{self.position()[0]}"
+        where = file_and_line(self.file if relative.startswith("..") else relative, self.position()[0])
         inside = "" if self.function == "<module>" else f" in {self.function}"
         text = self.expression()
         return f"{where}{inside}" + (f":  {text}" if text else "")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from microtape.nn.parameter import Parameter
 from microtape.nn.registry import Registry
 from microtape.tape.grad_mode import no_grad
+from microtape.tape.tangents import one_write
 from microtape.tensors.tensor import Tensor
 
 
@@ -140,7 +141,7 @@ class Stateful(Registry):
             )
         with no_grad():
             if not local_metadata.get("assign_to_params_buffers"):
-                tensor.copy_(loaded)
+                one_write("load_state_dict", tensor, tensor.copy_, loaded)
             elif isinstance(tensor, Parameter) and not isinstance(loaded, Parameter):
                 setattr(self, name, Parameter(loaded, tensor.requires_grad))
             else:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from microtape.basics.call_site import user_stacklevel
 from microtape.basics.devices import ELSEWHERE
 from microtape.tape.grad_mode import enable_grad, no_grad
-from microtape.tape.tangents import without_tangents
+from microtape.tape.tangents import one_write
 from microtape.tape.watch import watch
 from microtape.tensors.tensor import Tensor
 
@@ -157,15 +157,9 @@ class Optimizer:
         return loss
 
     def _update(self, p: Any, group: dict[str, Any]) -> None:
-        """Update one parameter. The observer, if there is one, is told of one write, not of what the formula needs."""
-        g, watcher = -p.grad if group.get("maximize") else p.grad, watch.watcher
-        if watcher is None:
-            self.update(p, g, group)
-            return
-        watcher.writing(p)
-        with without_tangents():
-            self.update(p, g, group)
-        watcher.without_history(f"{type(self).__name__}.step", (p,), p)
+        """Update one parameter."""
+        g = -p.grad if group.get("maximize") else p.grad
+        one_write(f"{type(self).__name__}.step", p, self.update, p, g, group)
 
     def update(self, p: Any, g: Any, group: dict[str, Any]) -> None:
         """Write to the parameter `p` once: updated by its gradient `g`, of the same shape, with the group's options."""

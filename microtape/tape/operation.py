@@ -53,6 +53,7 @@ class Operation(Node):
     results: ClassVar[tuple[str, ...]] = ("z",)
     arguments: ClassVar[tuple[str, ...]] = ()  # constant arguments to show before those in other slots
     absent: tuple[str, ...] = ()  # operands that the caller did not give, and that a default stands for
+    averages: ClassVar[bool] = False  # whether the result's tangent is a mean of x's tangents: NaN over no elements
     op: ClassVar[str] = ""
     row_major: ClassVar[bool] = False  # whether the result is contiguous even if numpy would lay it out like an operand
     gradients: ClassVar[tuple[Callable[..., Any], ...]] = ()

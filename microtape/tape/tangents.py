@@ -19,9 +19,9 @@ Note [Tangents of saved tensors]
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from microtape.tape.node import Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.tensor_state import Array, AutogradMeta, TensorState, ensure_meta, new_tensor
 from microtape.tape.views import ITSELF, replay
+from microtape.tape.watch import watch
 
 
 class PackedTangent(NamedTuple):
@@ -74,6 +75,18 @@ def without_tangents(internal: bool = True) -> Iterator[None]:
         yield
     finally:
         mode.forward_ad, mode.internal = before
+
+
+def one_write(op: str, tensor: TensorState, write: Callable[..., Any], *args: Any) -> None:
+    """Call `write(*args)`; for Watchers it is one write to `tensor` by `op`, such as `SGD.step`."""
+    watcher = watch.watcher
+    if watcher is None:
+        write(*args)
+        return
+    watcher.writing(tensor)
+    with without_tangents():
+        write(*args)
+    watcher.without_history(op, (tensor,), tensor)
 
 
 def carries_tangents() -> bool:

@@ -20,7 +20,7 @@ from microtape.basics.call_site import CallSite, user_frame
 from microtape.errors import InPlaceError
 from microtape.tape.broadcast import unbroadcast
 from microtape.tape.grad_mode import mode
-from microtape.tape.node import NO_EDGE, Edge
+from microtape.tape.node import NO_EDGE, Edge, NodeHooks
 from microtape.tape.operation import Operation, Unary, record, tracked
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import (
@@ -29,6 +29,7 @@ from microtape.tape.tensor_state import (
     edge_of,
     ensure_meta,
     ensure_version,
+    history_of,
     new_tensor,
     requires_grad,
     zeros_like,
@@ -259,3 +260,16 @@ def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:
         reference = old.hooks.retain.pop(old_nr, None)
         if reference is not None:
             new.ensure_hooks().retain[new_nr] = reference
+
+
+def keep_hooks(tensor: TensorState) -> None:
+    """Let a tensor that is about to be detached in place have its hooks as a leaf, too."""
+    node, output_nr = history_of(tensor)
+    if node is None:
+        return  # it is a leaf already
+    meta = ensure_meta(tensor)
+    if meta.hooks is None:
+        meta.hooks = NodeHooks()
+    meta.hooks.tensor.clear()  # those from before a write made it a result
+    if node.hooks is not None and output_nr in node.hooks.tensor:
+        meta.hooks.tensor[0] = node.hooks.tensor[output_nr]

@@ -32,6 +32,7 @@ from microtape.tape.tensor_state import (
     requires_grad,
     version_number,
 )
+from microtape.tape.views import keep_hooks
 from microtape.tape.watch import watch
 from microtape.tensors.copying import deep_copied, reduced
 from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - a tensor has a property of that name
@@ -330,7 +331,8 @@ class Tensor(Methods):
     def detach_(self) -> Tensor:
         """Remove the history of this tensor in place. Returns self. Raises InPlaceError on a view.
 
-        As in torch it has no effect in inference mode, and none on an inference tensor.
+        The hooks of its gradient stay, and run again once this tensor is a leaf that requires grad. As in torch,
+        `detach_` has no effect in inference mode, and none on an inference tensor.
         """
         if mode.inference or is_inference(self):
             return self
@@ -343,6 +345,7 @@ class Tensor(Methods):
             )
         if (watcher := watch.watcher) is not None:
             watcher.without_history("detach_", (self,), self)
+        keep_hooks(self)
         self.edge = NO_EDGE
         ensure_version(self).touched = True  # unpacking has to check
         return self

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
 from microtape.tape.tangents import check_size, root_of, set_tangent, without_tangents, write_tangent
-from microtape.tape.tensor_state import TensorState, ensure_version, is_view, new_tensor, version_number
+from microtape.tape.tensor_state import TensorState, is_view, new_tensor, version_number
 from microtape.tape.watch import call
 
 AS_IS = "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
@@ -99,7 +99,7 @@ def _check_alias(given: TensorState, version: int, tangent: TensorState, is_dirt
             raise RuntimeError(NOT_MODIFIED)
         if tangent is not given:
             raise RuntimeError(NOT_IN_PLACE)
-    elif not is_view(tangent):
+    elif root_of(tangent) is tangent:
         raise RuntimeError(AS_IS)
-    elif ensure_version(tangent) is not ensure_version(given):
+    elif root_of(tangent) is not root_of(given):
         raise RuntimeError(NOT_A_VIEW)

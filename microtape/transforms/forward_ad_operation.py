@@ -16,8 +16,6 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.dtypes import is_differentiable
-from microtape.ops.network.loss import PairLoss
-from microtape.ops.reduction.sums_and_extrema import MeanBackward1
 from microtape.tape.fitting import conjugate, fit_gradient
 from microtape.tape.grad_mode import GradMode, mode
 from microtape.tape.node import NO_EDGE, AccumulateGrad, Node
@@ -100,8 +98,9 @@ def tangents_of_outputs(
         found = grad(values, wanted, directions, create_graph=mode.enabled, allow_unused=True)
     found = iter(found)
     results = [None if seed is None else _or_zeros(next(found), seed) for seed in seeds]
-    if isinstance(node, MeanBackward1 | PairLoss) and not node.count:  # 0 / 0, of which the double backward sees the 0
-        results = [one + output.array * 0 for one, output in zip(results, outputs, strict=True)]
+    if node.averages and not all([one.array.size for one in operands]):  # 0 / 0, of which double backward sees the 0
+        with np.errstate(invalid="ignore"):
+            results = [one + output.array * 0 for one, output in zip(results, outputs, strict=True)]
     return results
 
 

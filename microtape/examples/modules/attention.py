@@ -15,14 +15,17 @@ class Block(nn.Module):
         self.heads = heads
         self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
         self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
-        self.mlp = nn.Sequential(nn.Linear(size, 4 * size), nn.GELU(), nn.Linear(4 * size, size))
+        up, down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
+        self.mlp = nn.Sequential(up, nn.GELU(), down)
 
     def attention(self, x):
         batch, length, size = x.shape
         split = (batch, length, self.heads, size // self.heads)
-        q, k, v = (one.view(split).transpose(1, 2) for one in self.qkv(x).chunk(3, dim=-1))
+        parts = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = (one.view(split).transpose(1, 2) for one in parts)
         scores = q @ k.transpose(-2, -1) / (size // self.heads) ** 0.5
-        return self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, size))
+        mixed = (scores.softmax(-1) @ v).transpose(1, 2)
+        return self.out(mixed.reshape(batch, length, size))
 
     def forward(self, x):
         x = x + self.attention(self.norm1(x))
@@ -32,7 +35,8 @@ class Block(nn.Module):
 class Reverser(nn.Module):
     def __init__(self, digits, length, size):
         super().__init__()
-        self.digit, self.place = nn.Embedding(digits, size), nn.Embedding(length, size)
+        self.digit = nn.Embedding(digits, size)
+        self.place = nn.Embedding(length, size)
         self.block = Block(size, heads=2)
         self.head = nn.Linear(size, digits)
 
@@ -41,12 +45,13 @@ class Reverser(nn.Module):
 
 
 mt.manual_seed(0)
-model = Reverser(digits=5, length=4, size=16)
-optimizer = mt.optim.Adam(model.parameters(), lr=0.01)
+model = Reverser(digits=5, length=4, size=8)
+optimizer = mt.optim.Adam(model.parameters(), lr=0.03)
 
-for step in range(60):
-    x = mt.randint(0, 5, (16, 4))
-    loss = nn.functional.cross_entropy(model(x).flatten(0, 1), x.flip(1).flatten())
+for step in range(80):
+    x = mt.randint(0, 5, (4, 4))
+    scores = model(x).flatten(0, 1)
+    loss = nn.functional.cross_entropy(scores, x.flip(1).flatten())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -1,9 +1,9 @@
 import microtape as mt
 
-# A variational autoencoder (Kingma and Welling, 2014) learns a circle.
+# A VAE (Kingma and Welling, 2014): a variational autoencoder learns a circle.
 #
 # Look at: the sample z = mean + deviation * noise, through which the gradient
-# passes into both, and at the loss, whose second term reaches the encoder alone.
+# passes into both, and the loss, whose second term reaches the encoder alone.
 
 nn = mt.nn
 
@@ -11,8 +11,16 @@ nn = mt.nn
 class Autoencoder(nn.Module):
     def __init__(self, hidden, latent):
         super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(2, hidden), nn.Tanh(), nn.Linear(hidden, 2 * latent))
-        self.decoder = nn.Sequential(nn.Linear(latent, hidden), nn.Tanh(), nn.Linear(hidden, 2))
+        self.encoder = nn.Sequential(
+            nn.Linear(2, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, 2 * latent),
+        )
+        self.decoder = nn.Sequential(
+            nn.Linear(latent, hidden),
+            nn.Tanh(),
+            nn.Linear(hidden, 2),
+        )
 
     def forward(self, x):
         mean, log_variance = self.encoder(x).chunk(2, dim=-1)
@@ -29,7 +37,8 @@ for step in range(60):
     x = mt.cat([angle.cos(), angle.sin()], dim=1)
     again, mean, log_variance = model(x)
     distance = (again - x).pow(2).sum(1).mean()
-    divergence = 0.5 * (mean.pow(2) + log_variance.exp() - 1 - log_variance).sum(1).mean()
+    excess = mean.pow(2) + log_variance.exp() - 1 - log_variance
+    divergence = 0.5 * excess.sum(1).mean()
     loss = distance + 0.05 * divergence
     optimizer.zero_grad()
     loss.backward()

@@ -5,7 +5,7 @@ import microtape as mt
 # Look at: the names. A parameter is named by its path in the model, such as
 # hidden.0.weight, and the operations of a module's call are folded under its
 # path. The gradient of hidden.0.bias is 0: the norm behind it subtracts the
-# mean, which takes the bias away again.
+# mean, which takes the bias away again. So is what the optimiser takes off it.
 
 nn = mt.nn
 
@@ -36,16 +36,15 @@ model = Classifier(2, 8, 3)
 print(model)
 print(sum(parameter.numel() for parameter in model.parameters()), "parameters")
 loss_function = nn.CrossEntropyLoss()
+optimizer = mt.optim.SGD(model.parameters(), lr=0.2)
 
 for epoch in range(20):
     model.train()
     loss = loss_function(model(points), kinds)
-    model.zero_grad()
+    optimizer.zero_grad()
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-    with mt.no_grad():
-        for parameter in model.parameters():
-            parameter -= 0.2 * parameter.grad
+    optimizer.step()
     if epoch % 5 == 0:
         print(f"epoch {epoch}  loss {loss.item():.3f}  norm {norm.item():.3f}")
 

@@ -36,18 +36,22 @@ images = images + 0.2 * mt.randn(4, 1, 8, 8)
 is_vertical = mt.tensor([0, 1, 0, 1])
 
 model = nn.Sequential(
-    Stage(1, 3), Stage(3, 4), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2), nn.LogSoftmax(dim=1)
+    Stage(1, 3),
+    Stage(3, 4),
+    nn.AdaptiveAvgPool2d(1),
+    nn.Flatten(),
+    nn.Linear(4, 2),
+    nn.LogSoftmax(dim=1),
 )
 model.apply(start)
 criterion = nn.NLLLoss()
+optimizer = mt.optim.SGD(model.parameters(), lr=0.1)
 
 for step in range(15):
     loss = criterion(model(images), is_vertical)
-    model.zero_grad()
+    optimizer.zero_grad()
     loss.backward()
-    with mt.no_grad():
-        for parameter in model.parameters():
-            parameter -= 0.1 * parameter.grad
+    optimizer.step()
     if step % 5 == 0:
         print(step, f"{loss.item():.3f}")
 

@@ -26,19 +26,18 @@ class NextLetter(nn.Module):
 
 
 mt.manual_seed(2)
-model = NextLetter(10)
+model = NextLetter(6)
 inputs, targets = numbers[:-1].unsqueeze(0), numbers[1:].unsqueeze(0)
 loss_function = nn.CrossEntropyLoss()
+optimizer = mt.optim.Adam(model.parameters(), lr=0.05)
 
 for epoch in range(30):
-    scores, _ = model(inputs)
+    scores, state = model(inputs)
     loss = loss_function(scores.transpose(1, 2), targets)
-    model.zero_grad()
+    optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    with mt.no_grad():
-        for parameter in model.parameters():
-            parameter -= 1.0 * parameter.grad
+    optimizer.step()
     if epoch % 10 == 0:
         print(f"{epoch} {loss.item():.3f}")
 

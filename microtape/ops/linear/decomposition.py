@@ -166,7 +166,7 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     if ord == "nuc" or abs(ord) == 2:
         check_floating("linalg.matrix_norm", A)
         values = svdvals(movedim(A, (first, second), (-2, -1)))
-        result = sum(values, -1) if ord == "nuc" else (amax if ord > 0 else amin)(values, -1)
+        result = sum(values, -1) if ord == "nuc" else _extreme(values, ord, -1)
         return movedim(unsqueeze(unsqueeze(result, -1), -1), (-2, -1), (first, second)) if keepdim else result
     if abs(ord) not in (1, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
@@ -174,7 +174,12 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     sizes = vector_norm(A, 1, summed, keepdim, dtype=dtype)
     if not keepdim and chosen > summed:
         chosen -= 1  # the summed dimension is gone
-    return (amax if ord > 0 else amin)(sizes, chosen, keepdim)
+    return _extreme(sizes, ord, chosen, keepdim)
+
+
+def _extreme(sizes: Any, ord: float, dim: int, keepdim: bool = False) -> Any:
+    """The largest of sizes along `dim`, 0 if there are none, or for a negative `ord` the smallest."""
+    return (amin if ord < 0 else amax if sizes.shape[dim] else sum)(sizes, dim, keepdim)
 
 
 def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:  # noqa: N803

@@ -29,6 +29,7 @@ class PairLoss(Promoting):
 
     __slots__ = ("count", "reduction")
     operands = ("x", "y")
+    averages = True
 
     def __init__(self, reduction: str) -> None:
         check_reduction(reduction)

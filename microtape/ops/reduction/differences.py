@@ -166,7 +166,7 @@ def _checked_dim(name: str, y: Any, x: Any, dim: int) -> int:
 
 
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
-    """The covariance matrix of the rows of (variables, observations); of a vector, its variance.
+    """The covariance matrix of the rows of (variables, observations); of one row or a vector, its variance.
 
     `fweights` (observations,) says how often each observation occurs, `aweights` how much it counts. The divisor is the
     number of observations minus `correction`. Raises RuntimeError above two dimensions.
@@ -198,7 +198,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     if not isinstance(divisor, TensorState):
         divisor = new_tensor(type(spread), np.asarray(divisor, spread.array.real.dtype))
     result = spread / divisor
-    return reshape(result, ()) if input.ndim < 2 else result
+    return reshape(result, ()) if x.shape[0] == 1 else result
 
 
 def _check_weights(fweights: Any, aweights: Any) -> None:

@@ -104,6 +104,7 @@ class LogSoftmaxBackwardDataBackward0(Promoting):
 
 class LogsumexpBackward0(Reduction):
     __slots__ = ()
+    averages = True
     formula = "z = ln Σ eˣ    ∂z/∂x = eˣ⁻ᶻ"
 
     def forward(self, x: Any) -> Any:

@@ -50,7 +50,7 @@ class Deviation(Reduction):
         away, left = x - mean(x, self.dim, True), self.count - self.correction
         if left <= 0 and (self.dim is None or not self.x_shape):
             return self.spread(g) * where(away == 0, math.nan, math.inf)  # as in torch
-        return self.spread(g * (2 / left if left else math.inf)) * away
+        return self.spread(g * (2 / left if left else math.inf if self.count else 0)) * away
 
 
 class VarBackward0(Deviation):
@@ -72,7 +72,7 @@ class StdBackward0(Deviation):
         return _rounded(np.sqrt(self.variance(x)), x)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
-        return self.through_variance(masked_fill(g / (z * 2), z == 0, 0), x)
+        return self.through_variance(_over_norm(g, z * 2), x)
 
 
 class VarMeanBackward0(MultiOutputOperation):
@@ -101,7 +101,7 @@ class VarMeanBackward0(MultiOutputOperation):
             from_deviation = from_deviation.conj()
         if of_mean is None:
             return from_deviation
-        from_mean = over_number(self.deviation.spread(of_mean), self.deviation.count)
+        from_mean = self.deviation.spread(over_number(of_mean, self.deviation.count))  # 0 / 0 over no elements
         return from_mean if from_deviation is None else from_deviation + from_mean
 
 
@@ -154,12 +154,17 @@ class LinalgVectorNormBackward0(Reduction):
         if p == 1:
             return self.spread(g) * sgn(x)
         if p == 2:
-            return x * self.spread(masked_fill(g / z, z == 0, 0))
+            return self.spread(g) * masked_fill(x / self.spread(z), self.spread(z == 0), 0)
         if math.isinf(p):
             chosen = abs(x) == self.spread(z)
             return sgn(x) * self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
         powers = x * abs(x) ** (p - 2) if p >= 2 else masked_fill(sgn(x) * abs(x) ** (p - 1), x == 0, 0)
-        return powers * self.spread(masked_fill(g / z ** (p - 1), z == 0, 0))
+        return powers * self.spread(_over_norm(g, z ** (p - 1)))
+
+
+def _over_norm(g: Any, z: Any) -> Any:
+    """g / z, 0 where z = 0; its own derivative is 0 there, too, as forward mode needs it."""
+    return g / masked_fill(z, z == 0, math.inf)
 
 
 def _rounded(z: Any, x: Any) -> Any:

@@ -68,6 +68,7 @@ class SumBackward0(SumBackward1):
 
 class MeanBackward1(SumBackward1):
     __slots__ = ()
+    averages = True
     formula = "z = Σ x / n    ∂z/∂x = 1 / n"
 
     def forward(self, x: Any) -> Any:
@@ -113,6 +114,8 @@ class AmaxBackward0(Reduction):
         return np.max(x, self.dim, keepdims=self.keepdim)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
+        if 0 in x.shape:  # the median of nothing: there is nowhere for g to go
+            return self.spread(g)
         chosen = self.chosen(x, z)
         return self.spread(g / sum(chosen, self.dim, self.keepdim)) * chosen
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.basics.dtypes import scalar_name
 from microtape.tape.inference import mark_if_inference
-from microtape.tape.tensor_state import TensorState, ensure_version, new_tensor
+from microtape.tape.tensor_state import TensorState, ensure_version, memory_owner, new_tensor
 from microtape.tape.watch import watch
 
 
@@ -35,13 +35,28 @@ def view_as_dtype(x: TensorState, dtype: Any) -> Any:
 
 
 def _check(array: Any, wanted: Any) -> None:
-    """Raise RuntimeError if the last dimension cannot be read as numbers of the other size."""
+    """Raise RuntimeError if the last dimension cannot be read as numbers of the other size.
+
+    Larger numbers have to be aligned within the whole memory, too. NB: the memory of an array of numpy's begins where
+    numpy's does, not at the first element of `from_numpy`'s argument.
+    """
     way = f"to view {scalar_name(array.dtype)} as {scalar_name(wanted)} (different element sizes)"
     if array.ndim == 0:
         raise RuntimeError(f"self.dim() cannot be 0 {way}")
     ratio = wanted.itemsize // array.itemsize
     if ratio and array.shape[-1] % ratio:
         raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {way}, but got {array.shape[-1]}")
-    stride = array.strides[-1] // array.itemsize
+    if ratio and (offset := (_address(array) - _address(memory_owner(array))) // array.itemsize) % ratio:
+        raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} {way}, but got {offset}")
+    *strides, stride = (one // array.itemsize for one in array.strides)
     if array.shape[-1] > 1 and stride != 1:
         raise RuntimeError(f"self.stride(-1) must be 1 {way}, but got {stride}")
+    for dim, one in enumerate(strides if ratio else ()):
+        if one % ratio:
+            raise RuntimeError(f"self.stride({dim}) must be divisible by {ratio} {way}, but got {one}")
+
+
+def _address(array: Any) -> int:
+    """Where the first element is."""
+    address: int = array.__array_interface__["data"][0]
+    return address

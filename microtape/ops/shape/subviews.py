@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from microtape.ops.shape.joining import cat, stack
-from microtape.ops.shared.arguments import dim_index
+from microtape.ops.shared.arguments import dim_index, is_integer
 from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
@@ -177,7 +178,7 @@ def unbind(input: Any, dim: int = 0) -> Any:
     return view_calls(input, UnbindBackward0(dim_index(dim, input.ndim)))
 
 
-def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
     """`tensor` in parts of one size along `dim` (the last may be smaller), or in parts of the given sizes.
 
     Raises RuntimeError if the sizes do not add up.
@@ -186,7 +187,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     dim = dim_index(dim, tensor.ndim)
     size = tensor.shape[dim]
-    if not isinstance(split_size_or_sections, int):
+    if not is_integer(split_size_or_sections):
         sections = [int(section) for section in split_size_or_sections]
         if sum(sections) != size:
             raise RuntimeError(
@@ -195,7 +196,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
                 f"but got split_sizes={sections}"
             )
         return view_calls(tensor, SplitWithSizesBackward0(dim, sections))
-    part = split_size_or_sections
+    part = operator.index(split_size_or_sections)
     if part < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={part}")
     if part == 0 and size:
@@ -206,6 +207,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` parts of one size along `dim`; the last may be smaller."""
+    chunks = operator.index(chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if not input.ndim:
@@ -214,14 +216,14 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     return split(input, -(-size // chunks), dim) if size else split(input, [0] * chunks, dim)
 
 
-def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:
     """That many parts along `dim`, of sizes that differ by at most 1; or the parts between the given indices."""
     if not input.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim = dim_index(dim, input.ndim)
     size = input.shape[dim]
-    if isinstance(indices_or_sections, int):
-        count = indices_or_sections
+    if is_integer(indices_or_sections):
+        count = operator.index(indices_or_sections)
         if count < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {count}")
         bounds = [i * (size // count) + min(i, size % count) for i in range(count + 1)]
@@ -231,24 +233,24 @@ def tensor_split(input: Any, indices_or_sections: int | Sequence[int], dim: int 
     return tuple([narrow(input, dim, start, max(stop - start, 0)) for start, stop in pairwise(bounds)])
 
 
-def hsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
+def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
     """`tensor_split` from left to right: along the second dimension, or the first where there is only one."""
     return _split_evenly("hsplit", input, indices_or_sections, min(input.ndim - 1, 1), 1)
 
 
-def vsplit(input: Any, indices_or_sections: int | Sequence[int]) -> tuple[Any, ...]:
+def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
     """`tensor_split` from top to bottom, along the first of at least two dimensions."""
     return _split_evenly("vsplit", input, indices_or_sections, 0, 2)
 
 
-def _split_evenly(name: str, x: Any, indices_or_sections: int | Sequence[int], dim: int, least: int) -> tuple[Any, ...]:
+def _split_evenly(name: str, x: Any, indices_or_sections: Any, dim: int, least: int) -> tuple[Any, ...]:
     """The common part of `hsplit` and `vsplit`. Raises RuntimeError if the parts would not be of one size."""
     if x.ndim < least:
         raise RuntimeError(
             f"microtape.{name} requires a tensor with at least {least} dimension, "
             f"but got a tensor with {x.ndim} dimensions!"
         )
-    if isinstance(indices_or_sections, int) and x.shape[dim] % (indices_or_sections or 1):
+    if is_integer(indices_or_sections) and x.shape[dim] % (operator.index(indices_or_sections) or 1):
         raise RuntimeError(
             f"microtape.{name} attempted to split along dimension {dim}, but the size of the dimension "
             f"{x.shape[dim]} is not divisible by the split_size {indices_or_sections}!"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, SupportsIndex, TypeGuard
 
 import numpy as np
 
@@ -17,13 +17,20 @@ def plain(value: Any) -> Any:
     return value.array if isinstance(value, TensorState) else value
 
 
+def is_integer(value: Any) -> TypeGuard[SupportsIndex]:
+    """Whether it is an integer or a tensor of no dimension, of whose dtype `operator.index` asks."""
+    return isinstance(value, _INTEGERS) or (isinstance(value, TensorState) and not value.array.ndim)
+
+
 def dim_index(dim: int, ndim: int) -> int:
     """`dim` counted from the front; a scalar counts as having one dimension.
 
     Raises IndexError if it is out of range, TypeError if it is not an int.
     """
     size = ndim or 1
-    if not isinstance(dim, _INTEGERS):
+    if isinstance(dim, TensorState):
+        dim = operator.index(dim)
+    elif not isinstance(dim, _INTEGERS):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -71,14 +78,14 @@ def refuse_out(out: None) -> None:
 
 def int_tuple(value: Any, count: int) -> tuple[int, ...]:
     """`value` for each of `count` dimensions: `f(2)` and `f((2, 2))` mean the same."""
-    if isinstance(value, _INTEGERS):
-        return (int(value),) * count
+    if is_integer(value):
+        return (operator.index(value),) * count
     values = tuple(operator.index(one) for one in value)
     return values * count if len(values) == 1 else values
 
 
 def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
-    if len(shape) == 1 and not isinstance(shape[0], _INTEGERS):
+    if len(shape) == 1 and not is_integer(shape[0]):
         shape = tuple(shape[0])
     return tuple([operator.index(size) for size in shape])

@@ -6,6 +6,7 @@ model/     what a recording is
   checks              records of checked derivatives;  courses: of passes of which only the sizes are kept
   contracts           what a Function promised;  undifferentiable: why an output gets no gradient
   versions            who wrote each version of a tensor, who saved it, who read it
+  growing             a recording to which passes are added
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array;  thumbnail: the means of its blocks
@@ -41,7 +42,7 @@ writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
   faults              keeps the recorder's own faults from the program
   segment             a part of the program that can be forgotten;  joining, renumbering: one recording of several
-  open_pass           the pass that is running
+  open_pass           the pass that is running;  passes_of_threads: in which thread
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched
   call_stack          the user's functions that are running;  calls: what happens in each
@@ -62,12 +63,14 @@ engines      records a program on the engine that it uses: by `writing` on micro
 pytorch/   watches PyTorch and writes the same recording
 
 choosing/  the passes that are kept of a program
+  journal             writes each pass as it ends, in case that the program is killed
   keeper              forgets the others;  passes: their numbers, as users write them
   until               finds the pass where something happens;  condition: `grad.max() > 10`
   courses             makes the course of training: the sizes of every parameter at some passes
   loops               `with record(until="nan"):` around a loop
 
 file/      the `.tape` file
+  journal             the passes of a program that has not ended
   tape_file           `save` and `load`;  destination: whether a file can be written
   json_columns        many records of one kind;  json_records: single records
   packing             arrays

@@ -13,11 +13,12 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 from microtape.basics.call_site import user_frame
+from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.loops import LoopRecorder
@@ -119,6 +120,11 @@ class ProgramRecorder:
         return dataclasses.replace(found, notes=(*found.notes, *notes)) if notes else found
 
     @property
+    def threads(self) -> Threads:
+        """The threads that are recorded."""
+        return self.current.threads
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the recording does not say by itself: that another engine was used as well."""
         found = []
@@ -182,6 +188,15 @@ class ProgramRecorder:
         """Record what follows in a new segment."""
         self.current.begin_segment()
 
+    def seal(self) -> None:
+        """End the segment, which stays, and record what follows in a new one."""
+        self.current.seal()
+
+    def additions(self) -> Iterator[Recording]:
+        """What the sealed segments add to the recording, except those that were asked for before."""
+        for added in self.current.additions():
+            yield dataclasses.replace(added, notes=(*added.notes, *self.notes))
+
     def refuse(self, stop: Callable[[], NoReturn]) -> None:
         """From now on, let a pass of torch end the program by calling `stop`."""
         if self._torch is not None:
@@ -201,20 +216,23 @@ class _Passes(Watcher):
 
     def __init__(self, recorder: ProgramRecorder, own: Recorder, after_pass: Callable[[int], None]) -> None:
         self._recorder, self._own, self._after_pass = recorder, own, after_pass
-        self._counted: list[tuple[Any, int]] = []  # the passes that are running and only counted, with their indices
+        self._counted: dict[int, list[tuple[Any, int]]] = {}  # by thread: the passes that run and are only counted
 
     def task_started(self, task: Any) -> None:
         """See Watcher."""
-        if stack_ident() == self._own.thread and self._recorder.chosen("microtape") and self._own.asleep:
-            self._counted.append((task, self._own.count))
+        here = stack_ident()
+        if here in self._own.threads and self._recorder.chosen("microtape") and self._own.asleep:
+            self._counted.setdefault(here, []).append((task, self._own.count))
             self._own.count += 1
 
     def task_finished(self, task: Any, error: BaseException | None) -> None:
         """See Watcher."""
-        if self._counted and self._counted[-1][0] is task:
-            _, index = self._counted.pop()
-            if not self._counted:
-                self._after_pass(index)
+        running = self._counted.get(stack_ident())
+        if running and running[-1][0] is task:
+            _, index = running.pop()
+            if not running:
+                with self._own.lock:
+                    self._after_pass(index)
 
 
 class _TorchImport(importlib.abc.MetaPathFinder):
@@ -264,8 +282,8 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
-    nested. Programs on PyTorch are recorded as well, once they have imported it. NB: only the thread that makes the
-    recording is watched.
+    nested. Programs on PyTorch are recorded as well, once they have imported it. The thread that makes the recording is
+    watched, and those that it starts; see Note [Passes of threads].
     """
     if function is None and kwargs and not args:
         return LoopRecorder(ProgramRecorder, **kwargs)

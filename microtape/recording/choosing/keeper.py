@@ -5,6 +5,8 @@ Note [What is kept of a long program]
   numbers (`first`, `last`), or because something happens in them (`until`): then the last pass stays until the next
   has ended, and no other. With `every`, a pass is recorded like any other, and once the next pass has ended, so that
   its update is known, a CourseRecord is made of it; the pass itself stays until another takes its place.
+  With `seals`, each pass that was chosen by its number has a segment of its own, which never changes any more, so that
+  a journal can take it over. See Note [Journals].
   With `sleeps`, the recorder sleeps through the passes that are not wanted. Then nobody notices what happens in them.
 """
 
@@ -41,6 +43,9 @@ class Recorder(Protocol):
     def begin_segment(self) -> None:
         """Record what follows in a new segment."""
 
+    def seal(self) -> None:
+        """End the segment, which stays, and record what follows in a new one."""
+
     def sleep(self) -> None:
         """Only count the passes from now on."""
 
@@ -63,10 +68,14 @@ class Keeper:
         until: Until | None = None,
         every: int | None = None,
         sleeps: bool = False,
+        seals: bool = False,
     ) -> None:
         self.recorder = recorder
         self.first, self.last, self.until, self.every = first, last, until, every
         self.sleeps = sleeps and until is None
+        self._seals = seals
+        self._sealed = False  # whether a segment with a wanted pass was sealed
+        self.looked_at: Recording | None = None  # with `until`: the recording of the last pass
         self.courses: list[CourseRecord] = []
         self._sampled: int | None = None  # the index of a pass of which no course was made yet
 
@@ -115,20 +124,27 @@ class Keeper:
         """Keep the passes that were asked for by their numbers."""
         kept, ended = self.recorder.passes, next((one for one in self.recorder.passes if one.index == index), None)
         kept[:] = [one for one in kept if self.wants(one.index) or one.has_failed]
-        del self.recorder.segments[:-1]  # a pass that failed, if the program went on all the same
-        if not any(self.wants(one.index) for one in kept):
+        if self.last == 0:
+            complete = ended is not None and ended.kind == "backward"
+        else:
+            complete = self.last is not None and self.recorder.count >= self.last
+        if not self._sealed:
+            del self.recorder.segments[:-1]  # a pass that failed, if the program went on all the same
+        if any(self.wants(one.index) for one in kept):
+            if self._seals and not complete:
+                self.recorder.seal()
+                self._sealed = True
+        elif not self._sealed:
             self.recorder.begin_segment()
             del self.recorder.segments[: -2 if kept else -1]
-        if self.last == 0:
-            return ended is not None and ended.kind == "backward"
-        return self.last is not None and self.recorder.count >= self.last
+        return complete
 
     def _look(self, until: Until) -> bool:
         """Whether it happened in a pass; else forget passes whose graph no later pass can share."""
         if not self.recorder.passes:
             return False  # it could not be recorded
         del self.recorder.segments[:-1]
-        recording = self.recorder.recording
+        recording = self.looked_at = self.recorder.recording
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             return True
         if self.shares_no_graph():
@@ -142,5 +158,5 @@ class Keeper:
 
     @property
     def last_pass(self) -> Pass | None:
-        """The last pass that is recorded."""
+        """The last pass of the last segment."""
         return max(self.recorder.passes, key=lambda one: one.index, default=None)

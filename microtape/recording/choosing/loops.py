@@ -2,6 +2,7 @@
 
 Nobody has to start our command and nothing needs a terminal. A file is written at once, before the program goes on or
 fails, and a line on standard error names it. The program itself is never stopped, and never gets an error of ours.
+What was kept so far is in a journal, in case that the program is killed; see Note [Journals].
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import dataclasses
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from microtape.basics.ranks import rank_of_process, rank_options, with_rank
@@ -18,6 +19,7 @@ from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
 from microtape.recording.choosing import keeper
 from microtape.recording.choosing.condition import ExpressionError
+from microtape.recording.choosing.journal import Journal
 from microtape.recording.choosing.keeper import Keeper
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
@@ -39,6 +41,8 @@ class _Recorder(keeper.Recorder, Protocol):
     def error_record(self, error: BaseException) -> ErrorRecord: ...
 
     def stop(self) -> None: ...
+
+    def additions(self) -> Iterator[Recording]: ...
 
 
 class LoopRecorder:
@@ -77,7 +81,11 @@ class LoopRecorder:
         self._rank_options = rank_options()
         self._name = os.path.basename(self._path or "")
         self._recorder = make(after_pass=self._after_pass)
-        self._keeper = Keeper(self._recorder, first=first, last=last, until=_until(until), every=every, sleeps=True)
+        self._journal = Journal(self._path, self._rank_options) if self._path is not None else None
+        seals = self._journal is not None
+        self._keeper = Keeper(
+            self._recorder, first=first, last=last, until=_until(until), every=every, sleeps=True, seals=seals
+        )
         self._done = False  # nothing more is recorded
         self._kept: Recording | None = None
         self._written = 0  # how long the course was when it was last written
@@ -108,6 +116,8 @@ class LoopRecorder:
             elif len(self._keeper.courses) >= max(self._written * _GROWTH, self._written + 1):
                 self._written = len(self._keeper.courses)
                 self._write(self._whole())
+            elif self._journal is not None and self._keeper.every is None:
+                self._journal.note(self._keeper, self._recorder)
 
     def _finish(self, what: str) -> None:
         """All that was asked for is there: keep it, and leave the program alone."""
@@ -135,6 +145,7 @@ class LoopRecorder:
         elif self._path is not None:
             why = f"the loop {until.never(count)}" if until is not None and not failed else what
             _say(f"{why}: nothing is written to {self._name}")
+            self._remove_journal()
 
     def _whole(self, notes: tuple[str, ...] = ()) -> Recording:
         recording = self._recorder.recording
@@ -155,7 +166,12 @@ class LoopRecorder:
         except RecordingError as problem:
             _say(str(problem))
             return False
+        self._remove_journal()
         return True
+
+    def _remove_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.remove()
 
     @contextlib.contextmanager
     def _own_faults(self) -> Any:

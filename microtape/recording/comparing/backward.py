@@ -128,8 +128,8 @@ class BackwardComparison:
             parted = parted or parts
         sent = self._sent(step, other, nodes, relative, parted)
         for one in step.deliveries:
-            if one.output < len(sent):
-                self._delivered(step, one, steps, sent[one.output])
+            is_sent = one.output < len(sent)  # unless the recording is damaged
+            self._delivered(step, one, steps, sent[one.output] if is_sent else (0.0, False))
         if node.variable is not None:
             self._accumulated(step, other, nodes, relative, parted)
         for made in step.made:

@@ -1,18 +1,33 @@
-"""Files as a whole: written in one step, members of a zip that are equal for equal content, reasons of failures."""
+"""Files as a whole: written in one step, zips that are equal for equal content, reasons of failures.
+
+Note [How much a file may unpack to]
+  A recording holds something else at every step: deflate makes its JSON at most ten times as short, even if the program
+  repeats one operation a million times. A file that unpacks to more than `_MOST_TIMES` its own size is refused before
+  it is unpacked, unless it is small. `zipped` does not deflate JSON that would be.
+  The directory of a zip may lie: a member is unpacked to as many bytes as its entry says, and not one more.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import secrets
 import zipfile
+from collections.abc import Iterable, Mapping
 
 from microtape.recording.file.json_records import Damaged
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what else zipfile knows can unpack a million times its size
+_MOST_TIMES = 40
+_SMALL = 4_000_000  # bytes
 
 
-def write_whole(target: str, data: bytes) -> None:
+class Refused(Exception):  # noqa: N818 - no user sees it: `load` turns it into a RecordingError
+    """The file cannot be read; the message says why, for the user."""
+
+
+def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
     """Write a file, whole or not at all: an existing file is replaced at the end, in one step. Raises OSError."""
     target = os.path.realpath(target)
     if os.path.exists(target) and not os.path.isfile(target):  # /dev/null or a pipe, which cannot be replaced
@@ -30,11 +45,49 @@ def write_whole(target: str, data: bytes) -> None:
         raise
 
 
-def member(name: str) -> zipfile.ZipInfo:
+def zipped(name: str, text: str, arrays: Mapping[str, bytes], level: int | None = None) -> bytes:
+    """A zip of a text, deflated at this level, and of arrays as they are.
+
+    See Note [How much a file may unpack to].
+    """
+    deflated = _zipped(name, text, arrays, zipfile.ZIP_DEFLATED, level)
+    unpacked_size = len(text) + sum(map(len, arrays.values()))
+    if unpacked_size <= most_unpacked(len(deflated)):
+        return deflated
+    return _zipped(name, text, arrays, zipfile.ZIP_STORED, None)
+
+
+def _zipped(name: str, text: str, arrays: Mapping[str, bytes], method: int, level: int | None) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(_member(name), text, method, level)
+        for array, data in arrays.items():
+            archive.writestr(_member(array), data)
+    return buffer.getvalue()
+
+
+def _member(name: str) -> zipfile.ZipInfo:
     """A zip entry without the writer's time, system or permissions."""
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
     info.create_system, info.external_attr = 3, 0o644 << 16
     return info
+
+
+def most_unpacked(file_size: int) -> int:
+    """The number of bytes that a file of this size may unpack to."""
+    return _MOST_TIMES * file_size + _SMALL
+
+
+def check_size(members: Iterable[zipfile.ZipInfo], file_size: int, limit: int) -> None:
+    """Raise Refused or Damaged if a file of this size says that it unpacks to too much, or to more than the limit."""
+    total = sum([one.file_size for one in members])
+    if total > limit:
+        raise Refused(
+            f"unpacks to {total:,} bytes, more than the limit of {limit:,}; "
+            "if you trust it, load(path, size_limit=...) raises it"
+        )
+    if total > most_unpacked(file_size):
+        raise Damaged(f"its {file_size:,} bytes unpack to {total:,}, more than those of any recording")
 
 
 def unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

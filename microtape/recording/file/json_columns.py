@@ -20,17 +20,18 @@ from __future__ import annotations
 import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from microtape.recording.file.json_records import Damaged, ValueType, fields, shown
+from microtape.recording.file.json_records import Damaged, ValueType, check_integers, fields, shown
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
 _NUMBERS = (int, bool, float)
+_LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
 Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
 
@@ -55,7 +56,7 @@ def column(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
 
 def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
     if _is_text(kind):
-        return items
+        return [one if len(one) <= _LONGEST else one[: _LONGEST - 1] + "…" for one in items]
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple and arguments[-1] is Ellipsis:
         return {"count": list(map(len, items)), "of": column(arguments[0], list(chain.from_iterable(items)), numbers)}
@@ -91,7 +92,10 @@ class ColumnReader:
             numbers = _list(stored, {kind, NoneType} if optional else {kind})
             if kind is float and not all(math.isfinite(one) for one in numbers if one is not None):
                 raise Damaged("a number that is not finite")
-            return list(map(self._integers.setdefault, numbers, numbers)) if kind is int else numbers
+            if kind is not int:
+                return numbers
+            check_integers([one for one in numbers if one is not None] if optional else numbers)
+            return list(map(self._integers.setdefault, numbers, numbers))
         if _is_small(kind):
             at, of = _parts(stored, "at", "of")
             return _numbered(at, self._read_each(kind, of), optional)
@@ -104,6 +108,8 @@ class ColumnReader:
     def _read_each(self, kind: Any, stored: Any) -> list[Any]:
         if _is_text(kind):
             texts = _list(stored, {str})
+            if max(map(len, texts), default=0) > _LONGEST:
+                raise Damaged(f"a text of more than {_LONGEST:,} characters")
             if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
                 raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
             return texts
@@ -168,6 +174,7 @@ def _fields(kind: Any) -> Mapping[str, Any]:
     return fields(kind)
 
 
+@cache
 def _without_none(kind: Any) -> tuple[Any, bool]:
     if typing.get_origin(kind) in (UnionType, typing.Union):
         (present,) = [one for one in typing.get_args(kind) if one is not NoneType]
@@ -175,10 +182,12 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
     return kind, False
 
 
+@cache
 def _is_text(kind: Any) -> bool:
     return kind is str or typing.get_origin(kind) is Literal
 
 
+@cache
 def _is_small(kind: Any) -> bool:
     """Whether a kind is text, or a record of numbers, texts and small records."""
     kind, _ = _without_none(kind)

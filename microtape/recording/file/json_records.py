@@ -11,10 +11,11 @@ import functools
 import math
 import sys
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias
 
+_MOST = 2**63
 Reader: TypeAlias = Callable[[Any], Any]
 
 
@@ -65,6 +66,8 @@ def _plain(kind: type) -> Reader:
     def read(item: Any) -> Any:
         if type(item) is not kind:
             raise Damaged(f"{shown(item)} where there should be {kind.__name__}")
+        if type(item) is int:
+            check_integers((item,))
         return item
 
     return read
@@ -127,6 +130,12 @@ def _number(key: str) -> int:
     if not (key.isascii() and key.isdigit() and len(key) < 16):
         raise Damaged(f"{shown(key)} where there should be an id")
     return int(key)
+
+
+def check_integers(numbers: Collection[int]) -> None:
+    """Raise Damaged unless they all fit into 64 bits: a viewer adds to them, and prints them."""
+    if numbers and not -_MOST <= min(numbers) <= max(numbers) < _MOST:
+        raise Damaged("a number out of range")
 
 
 def shown(item: Any) -> str:

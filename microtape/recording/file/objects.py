@@ -14,7 +14,6 @@ import base64
 import importlib
 import json
 import math
-import zipfile
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +22,7 @@ import numpy as np
 
 from microtape.basics.devices import device
 from microtape.errors import RecordingError
-from microtape.recording.file.archive import member
+from microtape.recording.file.archive import zipped
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.packing import DTYPES, name_of, npy_header, unpack_npy
 from microtape.tensors.dtype import dtype, public
@@ -35,8 +34,8 @@ _FORMAT, _VERSION = "microtape object", 1
 _DEEPEST = 200  # containers inside of each other
 
 
-def write_object(value: Any, file: Any) -> None:
-    """Write the zip to an open binary file. Raises RecordingError, naming the place, for what it cannot hold."""
+def object_to_bytes(value: Any) -> bytes:
+    """The zip of an object. Raises RecordingError, naming the place, for what it cannot hold."""
     writer = _Writer()
     tree = writer.plain(value, "the object", 0)
     content = {"format": _FORMAT, "version": _VERSION, "arrays": writer.table, "object": tree}
@@ -44,10 +43,7 @@ def write_object(value: Any, file: Any) -> None:
         text = json.dumps(content, allow_nan=False)
     except ValueError as error:
         raise RecordingError(f"the object cannot be saved: {error}") from None
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(member(JSON), text, zipfile.ZIP_DEFLATED)
-        for i, data in enumerate(writer.members):
-            archive.writestr(member(f"{i}.npy"), data)
+    return zipped(JSON, text, {f"{i}.npy": data for i, data in enumerate(writer.members)})
 
 
 class _Writer:
@@ -116,7 +112,7 @@ _INSTEAD = "; tensors, arrays, numbers, strings, and lists, tuples, sets and dic
 
 
 def read_object(members: dict[str, bytes]) -> Any:
-    """The object from the members of its zip. Raises Damaged if they are not what `write_object` writes."""
+    """The object from the members of its zip. Raises Damaged if they are not what `object_to_bytes` writes."""
     try:
         content = json.loads(members.pop(JSON))
         if content["format"] != _FORMAT or content["version"] != _VERSION:
@@ -197,4 +193,4 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
     "device": device,
 }
 
-__all__ = ["JSON", "read_object", "write_object"]
+__all__ = ["JSON", "object_to_bytes", "read_object"]

@@ -26,6 +26,8 @@ _NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES}
 _NAME_OF = {np.dtype(name).newbyteorder(order): name for name in _NAMES for order in ("<", ">")}
 _HEADER = 128  # bytes before the data of a member
+MOST_DIMENSIONS = 64  # as numpy and torch have
+_FINEST = 64  # bins of a histogram, rows and columns of a thumbnail
 _ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
 
 _Array: TypeAlias = npt.NDArray[Any]
@@ -149,7 +151,17 @@ def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
     """The table of values. Raises Damaged if an entry is neither a stored array nor a summary."""
     if type(rows) is not list:
         raise Damaged("no table of values")
-    return [_array(row, packs) if type(row) is list and row and type(row[0]) is int else _summary(row) for row in rows]
+    stored = sum([pack.size for pack in packs])
+    values: list[Value] = []
+    for row in rows:
+        if type(row) is list and row and type(row[0]) is int:
+            values.append(array := _array(row, packs))
+            stored -= array.size
+        else:
+            values.append(_summary(row))
+    if stored < 0:  # a small file would describe a large recording
+        raise Damaged("arrays that share what is stored")
+    return values
 
 
 def value_reader(table: list[Value]) -> Reader:
@@ -166,7 +178,11 @@ def value_reader(table: list[Value]) -> Reader:
 
 
 def _array(row: list[Any], packs: list[_Array]) -> _Array:
-    if len(row) < 2 or len(row) > 34 or any([type(one) is not int or not 0 <= one < 2**63 for one in row]):
+    if (
+        len(row) < 2
+        or len(row) > 2 + MOST_DIMENSIONS
+        or any([type(one) is not int or not 0 <= one < 2**63 for one in row])
+    ):
         raise Damaged("an array that is stored nowhere")
     pack, start, *shape = row
     end = start + math.prod(shape)
@@ -182,8 +198,10 @@ def _array(row: list[Any], packs: list[_Array]) -> _Array:
 def _summary(row: Any) -> Summary:
     made: Summary = _read_summary(row)
     counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
-    if kind_of(made.dtype) == "V" or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > 32:
+    if kind_of(made.dtype) == "V" or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > MOST_DIMENSIONS:
         raise Damaged("a summary that describes no array")
+    if max(len(made.histogram), len(made.thumbnail), *map(len, made.thumbnail)) > _FINEST:
+        raise Damaged("a summary with more detail than any")
     return made
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import zipfile
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 from microtape.basics.devices import check_device
 from microtape.errors import RecordingError
 from microtape.recording.file import objects, tape_file
-from microtape.recording.file.archive import reason, unpacked, write_whole
+from microtape.recording.file.archive import Refused, check_size, reason, unpacked, write_whole
+from microtape.recording.file.journal import in_its_place
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.model.model import Recording
 
@@ -29,17 +29,13 @@ def save(obj: Any, f: Any, **budgets: int) -> None:
     if isinstance(obj, Recording) and not hasattr(f, "write"):
         tape_file.save(obj, f, **budgets)
         return
-    buffer = io.BytesIO()
-    if isinstance(obj, Recording):
-        buffer.write(tape_file.to_bytes(obj, **budgets))
-    else:
-        objects.write_object(obj, buffer)
+    data = tape_file.to_bytes(obj, **budgets) if isinstance(obj, Recording) else objects.object_to_bytes(obj)
     if hasattr(f, "write"):
-        f.write(buffer.getvalue())
+        f.write(data)
         return
     path = os.fspath(f)
     try:
-        write_whole(path, buffer.getvalue())
+        write_whole(path, data)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written: {reason(error)}") from None
 
@@ -61,9 +57,9 @@ def load(
     """
     if not callable(map_location) and not isinstance(map_location, dict):
         check_device(map_location)
-    path = "the file" if hasattr(f, "read") else os.fspath(f)
+    path = "the file" if hasattr(f, "read") else in_its_place(os.fspath(f))
     try:
-        names = _members_of(f)
+        names = _members_of(f if hasattr(f, "read") else path)
         if objects.JSON not in names:
             if any([name.endswith("/data.pkl") for name in names]):
                 raise RecordingError(
@@ -72,18 +68,15 @@ def load(
                 )
             return tape_file.load(f, size_limit=size_limit)
         with zipfile.ZipFile(f) as archive:
-            total = sum([one.file_size for one in archive.infolist()])
-            if total > size_limit:
-                raise RecordingError(
-                    f"{path}: unpacks to {total:,} bytes, more than the limit of {size_limit:,}; if you trust it, "
-                    "load(path, size_limit=...) raises it"
-                )
+            check_size(archive.infolist(), archive.start_dir, size_limit)
             if len(set(names)) != len(names):
                 raise Damaged("repeated members")
             members = _unpacked(archive)
         return objects.read_object(members)
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {reason(error)}") from None
+    except Refused as refused:
+        raise RecordingError(f"{path}: {refused}") from None
     except Damaged as damage:
         raise RecordingError(f"{path}: damaged file ({damage})") from None
 

@@ -12,33 +12,35 @@ Note [Format of a .tape file]
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import math
 import os
-import re
 import typing
-import zipfile
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
-from microtape.recording.file.archive import member, reason, unpacked, write_whole
+from microtape.recording.file.archive import Refused, most_unpacked, reason, write_whole, zipped
 from microtape.recording.file.integrity import check_integrity
+from microtape.recording.file.journal import START, in_its_place, parts_of
 from microtape.recording.file.json_columns import ColumnReader, column
+from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
+from microtape.recording.file.unpacking import read_file, unzip
 from microtape.recording.model import model
+from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import Recording
 
 _FORMAT = "microtape recording"
 _VERSION = 6
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
-SIZE_LIMIT = 1_000_000_000
+SIZE_LIMIT = 2_000_000_000  # four times that of a chain of a million operations
 
 _JSON = "recording.json"
+_MEMBERS = {_JSON, *(f"{dtype}.npy" for dtype in DTYPES)}
 _TABLES = (  # stored as columns
     "nodes",
     "tensors",
@@ -53,9 +55,6 @@ _TABLES = (  # stored as columns
     "jacobians",
     "courses",
 )
-_MOST_TIMES = 40  # deflate makes JSON 1,000 times as short if it says nothing; that of a recording, up to 10 times
-_SMALL = 4_000_000  # bytes that any member may unpack to
-_JSON_SHARE = 5  # parsed JSON takes many times its size, so it may be at most a fifth of the size limit
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
@@ -111,27 +110,26 @@ def load(path: Any, *, size_limit: int = SIZE_LIMIT) -> Recording:
     """Read a recording from a file. Arrays are read-only.
 
     Args:
-        path: a file written by `save`, or one that is open for reading; it need not be trusted.
+        path: a file written by `save`, a journal, or a file that is open for reading; it need not be trusted. If there
+            is none, but a journal of this name, that is read.
         size_limit: the number of bytes that the file may unpack to.
 
     Raises:
         RecordingError: the file is missing, unreadable, damaged, too large, of another version, or not a recording.
     """
-    source, path = path, "the file" if hasattr(path, "read") else os.fspath(path)
+    source, path = path, "the file" if hasattr(path, "read") else in_its_place(os.fspath(path))
     try:
-        data = source.read() if hasattr(source, "read") else _read(path, size_limit)
+        data = source.read() if hasattr(source, "read") else read_file(path, size_limit)
         with paused():
-            return _from_members(_unzip(data, size_limit))
+            found = _from_journal(data, size_limit) if data.startswith(START) else _from_zip(data, size_limit)
+            check_integrity(found)
+            return found
     except OSError as error:
         raise RecordingError(f"{path}: cannot be read: {reason(error)}") from None
-    except _Refused as refused:
+    except Refused as refused:
         raise RecordingError(f"{path}: {refused}") from None
     except Damaged as damage:
         raise RecordingError(f"{path}: damaged recording ({damage}): record the program again") from None
-
-
-class _Refused(Exception):  # noqa: N818
-    """The file cannot be read; the message says why, for the user."""
 
 
 def _to_bytes(recording: Recording, packer: Packer) -> bytes:
@@ -155,58 +153,32 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     texts["packs"] = encode({dtype: len(data) // DTYPES[dtype].itemsize for dtype, data in packs.items()})
     texts |= {"format": encode(_FORMAT), "version": encode(_VERSION), "fields": encode(_FIELDS)}
     text = "{" + ",\n".join(f'"{name}":{texts[name]}' for name in sorted(texts)) + "}\n"
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(member(_JSON), text, zipfile.ZIP_DEFLATED, compresslevel=2)  # a fifth of level 6's time
-        for dtype, data in packs.items():
-            archive.writestr(member(f"{dtype}.npy"), npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data)
-    return buffer.getvalue()
+    arrays = {
+        f"{dtype}.npy": npy_header(dtype, len(data) // DTYPES[dtype].itemsize) + data for dtype, data in packs.items()
+    }
+    return zipped(_JSON, text, arrays, level=2)  # a fifth of level 6's time
 
 
-def _read(path: str, limit: int) -> bytes:
-    with open(path, "rb") as file:
-        start = file.read(4)
-        if start != b"PK\x03\x04":
-            what = "empty" if not start else "not a recording (a .tape file is a zip archive)"
-            raise _Refused(f"{what}: make one with `microtape record script.py -o run.tape`")
-        data = start + file.read(min(limit, os.fstat(file.fileno()).st_size or limit))  # allocated at once
-    if len(data) > limit:
-        raise _Refused(f"larger than the limit of {limit:,} bytes; load(path, size_limit=...) raises it")
-    return data
+def _from_zip(data: bytes, limit: int) -> Recording:
+    return _from_members(unzip(data, _JSON, _MEMBERS, limit))
 
 
-def _unzip(data: bytes, limit: int) -> dict[str, bytes]:
-    """The members by name, unpacked after their sizes have been checked."""
-    known = {_JSON, *(f"{dtype}.npy" for dtype in DTYPES)}
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-            names = [one.filename for one in members]
-            if _JSON not in names:
-                raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
-            if len(set(names)) != len(names) or not known.issuperset(names):
-                raise Damaged("unknown or repeated members")
-            total = sum(member.file_size for member in members)
-            if total > limit or archive.getinfo(_JSON).file_size > limit // _JSON_SHARE:
-                raise _Refused(
-                    f"unpacks to {total:,} bytes, more than the limit of {limit:,} ({limit // _JSON_SHARE:,} of JSON);"
-                    " if you trust it, load(path, size_limit=...) raises it"
-                )
-            for one in members:
-                if one.file_size > _MOST_TIMES * one.compress_size + _SMALL:
-                    raise Damaged(f"a member unpacks to {one.file_size:,} bytes, more than any recording does")
-            return {one.filename: unpacked(archive, one) for one in members}
-    except (_Refused, Damaged):
-        raise
-    except Exception as error:  # zipfile and zlib raise a dozen kinds for damaged bytes
-        raise Damaged("its zip archive is cut off or altered") from error
+def _from_journal(data: bytes, limit: int) -> Recording:
+    """The recording of which a journal has the parts; see Note [Journals]."""
+    limit = min(limit, most_unpacked(len(data)))
+    whole = GrowingRecording()
+    for part in parts_of(data):
+        members = unzip(part, _JSON, _MEMBERS, limit)
+        limit -= sum(map(len, members.values()))
+        whole.add(_from_members(members))
+    return whole.recording()
 
 
 def _from_members(members: dict[str, bytes]) -> Recording:
-    top = _Parts(members[_JSON])
+    top = Parts(members[_JSON])
     members[_JSON] = b""  # a large text that is not read again
     if top.get("format") != _FORMAT:
-        raise _Refused("a zip archive, but not a recording: make one with `microtape record`")
+        raise Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
     if type(version) is int and 1 <= version < _VERSION and top.get("fields") == _fields_before(version):
         _bring_up_to_date(top, version)
@@ -214,7 +186,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         found = f"format {version}" if type(version) is int and abs(version) < 10**6 else "an unknown format"
         known = type(version) is int and 1 <= version <= _VERSION
         wanted = f"has another format {version}" if known else f"reads formats 1 to {_VERSION}"
-        raise _Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
+        raise Refused(f"written by another version of microtape ({found}; this one {wanted}): record it again")
     packs = top.get("packs")
     if type(packs) is not dict or members.keys() != {_JSON, *(f"{dtype}.npy" for dtype in packs)}:
         raise Damaged("arrays are missing")
@@ -235,9 +207,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         for name, kind in kinds.items()
         if name != "options"
     }
-    recording = Recording(**parts, options=options)
-    check_integrity(recording)
-    return recording
+    return Recording(**parts, options=options)
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:
@@ -260,7 +230,7 @@ def _new_since(version: int) -> list[str]:
     return [name for since, names in _NEW_IN.items() if version < since for name in names]
 
 
-def _bring_up_to_date(top: _Parts, version: int) -> None:
+def _bring_up_to_date(top: Parts, version: int) -> None:
     """Turn the content of an older file into today's format; damage is left for the reader to find."""
     for name in _new_since(version):
         stored = json.dumps(column(_MANY[name], (), lambda values: [])) if version >= _COLUMNS else "[]"
@@ -273,50 +243,6 @@ def _bring_up_to_date(top: _Parts, version: int) -> None:
         for step in steps if type(steps) is list else ():
             if type(step) is list:
                 del step[_QUEUE : _QUEUE + 1]
-
-
-class _Parts:
-    """The top-level members of the JSON, each parsed when it is asked for.
-
-    `save` writes each member on a line of its own, so a large recording is never in memory both as JSON and as records.
-    JSON that is laid out otherwise is parsed at once.
-    """
-
-    def __init__(self, text: bytes) -> None:
-        self._texts: dict[str, bytes] = {}
-        self._parsed: dict[str, Any] = {}
-        lines = [line.partition(b":") for line in text.removeprefix(b"{").removesuffix(b"}\n").split(b",\n")]
-        if len(lines) > 1 and all(re.fullmatch(rb'"\w+"', name) for name, _, _ in lines):
-            self._texts = {name[1:-1].decode(): part for name, _, part in lines}
-            return
-        whole = _parse(text)
-        self.update(whole if type(whole) is dict else {})
-
-    def update(self, parts: Mapping[str, Any]) -> None:
-        """Replace these parts."""
-        self._parsed.update(parts)
-
-    def get(self, name: str) -> Any:
-        """A part; None if it is missing."""
-        if name not in self._parsed and name in self._texts:
-            self._parsed[name] = _parse(self._texts.pop(name))
-        return self._parsed.get(name)
-
-    def take(self, name: str) -> Any:
-        """A part that is not needed afterwards: it is dropped here."""
-        part = self.get(name)
-        self._parsed.pop(name, None)
-        return part
-
-
-def _parse(text: bytes) -> Any:
-    def refuse(constant: str) -> Any:
-        raise Damaged(f"{constant} in its JSON")
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, a number of 5,000 digits, 100,000 brackets
-        raise Damaged("its JSON cannot be read") from error
 
 
 def _are_options(options: object) -> TypeGuard[Mapping[str, object]]:

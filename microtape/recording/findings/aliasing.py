@@ -51,7 +51,7 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
     if view is None or later is None or later.place is None:
         return None
     text = headline(
-        f"{at(node.place)} writes into {target}, a view of {whole.name}: line {later.place.line} uses {whole.name}",
+        f"{at(node.place)} writes into {target}, a view of {whole.name}: {later.place.at_line} uses {whole.name}",
         f"{at(node.place)} writes into {target}, a view of {whole.name}, which is used later",
         f"{at(node.place)} writes into a view of a tensor that is used later",
     )

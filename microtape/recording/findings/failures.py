@@ -60,7 +60,7 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     else:
         remedy = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
     text = headline(
-        f"{name} was overwritten at {at(modified)}, but {node.op} at line {_line(saved)} saved it for backward",
+        f"{name} was overwritten at {at(modified)}, but {node.op} at {_line(saved)} saved it for backward",
         f"{name} was overwritten at {at(modified)}; {node.op} had saved it for backward",
         f"A tensor saved by {node.op} was overwritten at {at(modified)}",
     )
@@ -221,7 +221,7 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
 
 
 def _line(place: Place | None) -> str:
-    return str(place.line) if place is not None else "?"
+    return place.at_line if place is not None else "a line that was not recorded"
 
 
 _CAUSES: Mapping[str, Callable[[Program, int, BackwardStep, ErrorRecord], Finding]] = {

@@ -15,6 +15,7 @@ from microtape.recording.findings.growth import growing_graphs
 from microtape.recording.findings.idle import idle_steps
 from microtape.recording.findings.no_gradient import no_gradient, results_without
 from microtape.recording.findings.not_finite import not_finite
+from microtape.recording.findings.probabilities import probabilities_for_scores
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
@@ -27,7 +28,7 @@ from microtape.recording.model.model import Recording
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, results_without,
     gradients_of_functions, never_reset, idle_steps, zero_gradients, written_through_a_view, unmeant_broadcasts,
-    growing_graphs, vanishing_and_exploding, large_updates,
+    probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

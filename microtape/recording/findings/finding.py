@@ -29,6 +29,7 @@ FindingKind: TypeAlias = Literal[
     "no update",  # an optimiser's step changed nothing, though gradients had come
     "large update",
     "broadcast",  # that nobody meant
+    "probabilities",  # given to a loss that takes scores or logarithms
     "written through a view",
     "growing graph",
 ]

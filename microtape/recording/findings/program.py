@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from pathlib import PurePath
 
 import numpy as np
 
@@ -279,7 +278,7 @@ def operand_refs(node: NodeRecord) -> list[TensorRef]:
 
 def at(place: Place | None) -> str:
     """`train.py:12`, without the folders."""
-    return f"{PurePath(place.file).name}:{place.line}" if place is not None else "a line that was not recorded"
+    return place.at_name if place is not None else "a line that was not recorded"
 
 
 def join(names: Sequence[str], most: int = 4) -> str:

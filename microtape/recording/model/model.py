@@ -116,7 +116,7 @@ class NodeRecord(NamedTuple):
 
     def __repr__(self) -> str:
         """`<NodeRecord %2 MulBackward0 at line 3>`"""
-        place = f" at line {self.place.line}" if self.place is not None else ""
+        place = f" at {self.place.at_line}" if self.place is not None else ""
         return f"<NodeRecord %{self.id} {self.name[:_MOST_NAME]}{place}>"
 
 
@@ -258,7 +258,7 @@ class Pass(NamedTuple):
 
     def __repr__(self) -> str:
         """`<Pass 1: backward() at line 5, 17 steps>`"""
-        place = f" at line {self.place.line}" if self.place is not None else ""
+        place = f" at {self.place.at_line}" if self.place is not None else ""
         failed = ", failed" if self.has_failed else ""
         return f"<Pass {self.index + 1}: {self.kind}(){place}, {_count(len(self.steps), 'step')}{failed}>"
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from microtape.basics.call_site import file_and_line, in_cell
 
 
 class Summary(NamedTuple):
@@ -37,6 +40,21 @@ class Place(NamedTuple):
     column: int
     end_column: int
     function: str  # qualified name, "<module>" at top level
+
+    @property
+    def at(self) -> str:
+        """The file and the line, `folder/model.py:12`; in a notebook `cell 3, line 2`."""
+        return file_and_line(self.file, self.line)
+
+    @property
+    def at_name(self) -> str:
+        """The same without the file's folder: `model.py:12`."""
+        return file_and_line(PurePath(self.file).name, self.line)
+
+    @property
+    def at_line(self) -> str:
+        """The line alone, `line 12`; in a notebook `cell 3, line 2`."""
+        return self.at if in_cell(self.file) else f"line {self.line}"
 
 
 class TensorRef(NamedTuple):

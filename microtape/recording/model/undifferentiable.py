@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import PurePath
 
+from microtape.basics.call_site import file_and_line
 from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.model import BorderRecord, NodeRecord, Recording, TensorRef
 from microtape.recording.model.source import tree_of
@@ -56,5 +57,5 @@ def _marked(recording: Recording, function: str) -> str:
         for call in ast.walk(cls)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == _MARK
     ]
-    where = f" at {PurePath(lines[0][0]).name}:{lines[0][1]}" if len(lines) == 1 else ""
+    where = f" at {file_and_line(PurePath(lines[0][0]).name, lines[0][1])}" if len(lines) == 1 else ""
     return f"marked by {_MARK}{where}"

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -16,6 +16,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
+from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.checking.checker import Check
 from microtape.recording.model.model import (
@@ -48,9 +49,11 @@ from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
+from microtape.recording.writing.calls import CallBudget, notes_of
 from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
-from microtape.recording.writing.joining import joined
+from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.module_names import names_in_frames
+from microtape.recording.writing.passes_of_threads import PassesOfThreads
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
@@ -75,7 +78,10 @@ class Segment(NamedTuple):
 
 
 class TorchRecorder:
-    """Records the passes of the thread that makes it; used like `Recorder`."""
+    """Records the passes of the thread that makes it, and of those that this one starts; used like `Recorder`.
+
+    NB: operations are noted in the first thread only: each thread has its own stack of modes and sequence numbers.
+    """
 
     def __init__(
         self,
@@ -94,19 +100,22 @@ class TorchRecorder:
         self.faults = Faults()
         self.count = 0
         self.freed: WeakKeyDictionary[GraphNode, tuple[int, Place | None]] = WeakKeyDictionary()
-        self.open: list[OpenPass] = []
+        self._open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
-        self.thread = stack_ident()
+        self.threads = Threads()
+        self.passes_of_threads = PassesOfThreads(self._progress)
         self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)
         self.asleep = False
-        self._passed: list[int] = []  # the passes that are running and only counted
+        self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
         self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
         self.call_stack = CallStack(self)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
+        self._additions: Additions[Segment] = Additions(self.freed)  # type: ignore[arg-type]
+        self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
         self.segments: list[Segment] = []
         self.begin_segment()
@@ -121,23 +130,31 @@ class TorchRecorder:
         finally:
             self.operations.quiet -= 1
 
+    def seal(self) -> None:
+        """End the segment, which stays: the copies of the next one count against the same budget."""
+        self._begin_segment(self.calls.budget, renews=False)
+
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
+        self._begin_segment(CallBudget(), renews=True)
+
+    def _begin_segment(self, budget: CallBudget, *, renews: bool) -> None:
         updates = (
             self.segments[-1].updates.next_segment(self.count)
             if self.segments
             else Updates(self.operations.written, self.values)
         )
         tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
-        self.tensors.begin_segment()
+        self.tensors.begin_segment(renews=renews)
         known = self.segments[-1].checker if self.segments else None
         checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
         passes: list[Pass] = []
-        self.segments.append(Segment(tape, passes, checker, updates, TorchCalls(passes)))
+        self.segments.append(Segment(tape, passes, checker, updates, TorchCalls(passes, budget)))
         self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
 
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
+            stack.enter_context(self.threads)
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)
@@ -200,7 +217,7 @@ class TorchRecorder:
 
     def _optimizer_steps(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         """Note which parameters an optimiser is about to update, before its step."""
-        if self.operations.quiet or stack_ident() != self.thread or _is_compiling():
+        if self.operations.quiet or stack_ident() not in self.threads or _is_compiling():
             return
         with self.faults.noting("the step of an optimiser"):
             site = site_of(sys._getframe(1))
@@ -215,19 +232,30 @@ class TorchRecorder:
         if is_running_again():
             check_pass(bool(kwargs.get("accumulate_grad")))
             return run(*args, **kwargs)
-        if stack_ident() != self.thread or not self.before_pass():
+        if stack_ident() not in self.threads or not self.before_pass():
             return run(*args, **kwargs)
         if self.asleep:
             return self._let_pass(run, args, kwargs)
-        opened = self._begin(args, kwargs, sys._getframe(1))
+        if not self._is_recorded(run):
+            try:
+                return run(*args, **kwargs)
+            finally:
+                self.passes_of_threads.ends(run)
+        opened = None
+        try:
+            with self.passes_of_threads.lock:  # so that it has the number that it was given
+                opened = self._begin(args, kwargs, sys._getframe(1))
+        finally:
+            if opened is None:
+                self._free()
         if opened is None:
             return run(*args, **kwargs)
-        if self.open:
-            self.open[-1].is_outer = True
+        if self._open:
+            self._open[-1].is_outer = True
         self.call_stack.note("pass", "backward" if opened.request.accumulate else "grad", (), inner=opened.index)
-        self.open.append(opened)
+        self._open.append(opened)
         trace = self.call_stack.pass_began()
-        self.operations.quiet += 1
+        self._hush(1)
         result, error = None, None
         try:
             result = run(*args, **kwargs)
@@ -240,16 +268,45 @@ class TorchRecorder:
             self._end(opened, result, error)
         return result
 
+    def _is_recorded(self, task: object) -> bool:
+        """Whether a pass that begins now is recorded; if not, it is counted. See Note [Passes of threads]."""
+        with self.passes_of_threads.lock:
+            is_recorded = self.passes_of_threads.begins(task, self.count)
+            self.count += not is_recorded
+        return is_recorded
+
+    def _free(self) -> None:
+        """Let other threads record their passes, if no pass is running."""
+        if not self._open:
+            with self.passes_of_threads.lock:
+                self.passes_of_threads.free()
+
+    def _progress(self) -> tuple[int, int]:
+        """How far the recorded pass has come."""
+        return (self._open[-1].index, len(self._open[-1].steps)) if self._open else (-1, 0)
+
+    def _hush(self, change: int) -> None:
+        """During a pass, no operation of its thread is noted; those of other threads never are."""
+        if stack_ident() == self.threads.first:
+            self.operations.quiet += change
+
+    @property
+    def open(self) -> Sequence[OpenPass]:
+        """The passes that are running in this thread; the innermost last."""
+        return self._open if self.passes_of_threads.is_recorded_here() else ()
+
     def _let_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a pass that is only counted."""
-        self._passed.append(self.count)
+        running = self._passed.setdefault(stack_ident(), [])
+        running.append(self.count)
         self.count += 1
         try:
             return run(*args, **kwargs)
         finally:
-            index = self._passed.pop()
-            if not self._passed:
-                self.after_pass(index)
+            index = running.pop()
+            if not running:
+                with self.passes_of_threads.lock:
+                    self.after_pass(index)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
@@ -274,7 +331,7 @@ class TorchRecorder:
                     self.checker,
                     self.call_stack,
                 )
-                if not self.open:
+                if not self._open:
                     self.updates.pass_began(self.tape.leaves, index)
                     self.operations.written.clear()
                     self.tape.find_names(user_frame(frame))
@@ -300,24 +357,27 @@ class TorchRecorder:
         except Exception as fault:
             self._faulted(fault)
         opened.stop_listening()
-        self.operations.quiet -= 1
-        self.open.remove(opened)
-        if self.open:
-            self.open[-1].is_outer = False
+        self._hush(-1)
+        self._open.remove(opened)
+        if self._open:
+            self._open[-1].is_outer = False
         with self.faults.noting(f"pass {opened.index + 1}"):
-            if not self.open:
+            if not self._open:
                 self.values.fetch()
             finished = opened.finish(record)
             self.passes.append(finished)
             if not opened.request.keep_graph:
                 for key in opened.done:
                     self.freed[key] = opened.index, opened.place
-        if not self.open:
-            self.after_pass(opened.index)
+        if not self._open:
+            try:
+                self.after_pass(opened.index)
+            finally:
+                self._free()
 
     def _faulted(self, error: Exception) -> None:
         """A fault of ours inside of a pass: its recording ends with the last whole step."""
-        current = self.open[-1] if self.open else None
+        current = self._open[-1] if self._open else None
         where = f"pass {current.index + 1} from step {len(current.steps) + 1} on" if current is not None else "a step"
         line = self.faults.add(where, error)
         if current is not None and current.cut is None:
@@ -339,28 +399,34 @@ class TorchRecorder:
     def recording(self) -> Recording:
         """The recording so far."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
-            unfinished = [one.finish(None) for one in self.open]
+            unfinished = [one.finish(None) for one in self._open]
             taken: set[GraphNode] = set()
             for one in self.segments:
                 one.calls.resolve(one.tape, taken)
             segments = [one._replace(passes=_with_made(one)) for one in self.segments]
             found = joined(segments, unfinished, self.freed, self.sources, self.count)  # type: ignore[arg-type]
-            self.values.fetch()
-            return dataclasses.replace(
-                found,
-                passes=self.values.settled(found.passes),
-                tensors=self.values.settled(found.tensors),
-                title=self.title,
-                sources=self.sources.texts(),
-                error=self.error,
-                notes=(
-                    *self.faults.lines,
-                    *self._notes(),
-                    *[one.calls.note for one in self.segments if one.calls.note],
-                ),
-            )
+            notes = (*self._notes(), *notes_of(one.calls.budget for one in self.segments))
+            settled = self._settled(found)
+            return dataclasses.replace(settled, sources=self.sources.texts(), error=self.error, notes=notes)
+
+    def additions(self) -> Iterator[Recording]:
+        """What the sealed segments add to the recording, except those that were asked for before."""
+        with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
+            for segment in self._additions.new(self.segments[:-1]):
+                segment.calls.resolve(segment.tape, self._taken)
+                whole = segment._replace(passes=_with_made(segment))
+                added = self._settled(self._additions.of(whole, self.sources, self.count))
+                yield dataclasses.replace(added, notes=(*self._notes(), *self.calls.budget.note))
+
+    def _settled(self, found: Recording) -> Recording:
+        """A recording with its title, and with the values that were still to be fetched from a device."""
+        self.values.fetch()
+        passes, tensors = self.values.settled(found.passes), self.values.settled(found.tensors)
+        return dataclasses.replace(found, passes=passes, tensors=tensors, title=self.title)
 
     def _notes(self) -> Iterator[str]:
+        yield from self.faults.lines
+        yield from self.passes_of_threads.notes()
         if self.left_out:
             yield _TRANSFORMED
         if self.operations.duals_were_made:

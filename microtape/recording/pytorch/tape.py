@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -394,6 +394,11 @@ class Tape:
                 in_place=one.in_place,
                 tape=lengths[bisect_left(numbered, (one.end, 0))],  # how long it was at that number
             )
+
+    @property
+    def objects(self) -> Collection[int]:
+        """None: here a border matters by what is numbered, see `_note_border`."""
+        return ()
 
     @property
     def leaves(self) -> list[SeenTensor]:

@@ -6,32 +6,39 @@ path and exit status is what `python script.py` would give.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import dataclasses
 import gc
 import importlib
-import importlib.machinery
 import json
 import os
+import signal
 import sys
 import threading
-import types
 from typing import Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
 from microtape.basics.ranks import rank_of_process, rank_options
 from microtape.basics.signals import uninterrupted
 from microtape.errors import RecordingError
+from microtape.recording.choosing.journal import Journal
 from microtape.recording.choosing.keeper import Keeper
 from microtape.recording.choosing.until import Until
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.tape_file import save
 from microtape.recording.findings import findings
 from microtape.recording.script.background import into_background
+from microtape.recording.script.main_program import MainProgram
+from microtape.recording.script.program import Program
 from microtape.recording.script.request import REPORT, RUNNING, Request
 from microtape.recording.script.search import Search
-from microtape.recording.script.stopping import StopScript, exit_at_once, was_stopped
+from microtape.recording.script.stopping import (
+    StopScript,
+    exit_at_once,
+    stop_main_thread,
+    wait_for_threads,
+    was_stopped,
+)
 from microtape.recording.script.torch_names import TorchNames, says_torch_alone
 from microtape.recording.script.tracebacks import without_our_frames
 from microtape.tape.watch import Watcher, watch
@@ -41,6 +48,7 @@ _FOUND = "the program was stopped at pass {number}, where {until} came true; ear
 _FOUND_ON = "pass {number} is kept, where {until} came true; the program went on unrecorded"
 _GOES_ON = "the program went on after the passes that are kept; --pass all records it to its end"
 _NOTICED = "the program went on; of the passes up to {number}, the first and the last are kept"
+_ABANDONED = "the program was stopped because microtape was killed"
 _SEARCHED = "the program was stopped at pass {number}; of the passes before it, the first and the last are kept"
 _WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
 _NO_TORCH = "microtape: PyTorch is not installed; --engine microtape runs the program on microtape's own engine"
@@ -53,8 +61,8 @@ class ScriptRecorder:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.recorder = ProgramRecorder(
-            os.path.basename(request.script),
-            root=os.path.dirname(os.path.abspath(request.script)),
+            request.program.title,
+            root=request.program.root,
             after_pass=self.after_pass,
             check=request.check,
             engine=request.engine,
@@ -67,15 +75,32 @@ class ScriptRecorder:
             until=until,
             every=request.every,
             sleeps=request.every is not None,  # else an earlier pass may explain what is wrong in a later one
+            seals=True,
         )
+        self.asked_by = os.getppid()
         self.search: Search | None = None  # once the first pass is recorded
+        self.first_segments = 1  # up to the end of the first backward()
         self.within = _context_manager(request.within)
         self.process = os.getpid()
         self.rank = rank_of_process()
         self.rank_options = rank_options()
+        self.options: dict[str, object] = {
+            "args": sys.argv[1:],
+            "passes": request.passes,
+            "until": request.until,
+            "every": request.every,
+            **self.rank_options,
+        }
+        self.journal = Journal(request.out, self.options, request.element_budget, request.total_budget)
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
-        self.report: dict[str, Any] = {"saved": False, "problem": None, "faults": [], "search": None}
+        self.report: dict[str, Any] = {
+            "saved": False,
+            "problem": None,
+            "faults": [],
+            "search": None,
+            "kept_later": False,
+        }
 
     @property
     def failed(self) -> int | None:
@@ -94,6 +119,11 @@ class ScriptRecorder:
         """Keep what was asked for, and end the recording once all of it is there."""
         self.complete = self.keeper.ended(index)
         if not self.complete:
+            self.journal.note(self.keeper, self.recorder)
+            if os.getppid() != self.asked_by:
+                self.save((_ABANDONED,))
+                self.complete = True
+                self.end(failed=False)
             return
         last = self.keeper.last_pass
         failed = last is not None and last.index == index and last.has_failed
@@ -113,6 +143,7 @@ class ScriptRecorder:
         """Save the first pass, and let the script go on, unless an error was found already."""
         recording = self.recorder.recording
         search = Search(recording, seconds, self.request.folder)
+        self.first_segments = len(self.recorder.segments)
         if search.found_an_error:
             self.report["search"] = "found"
             self.save((_LEFT_OUT,))
@@ -153,10 +184,10 @@ class ScriptRecorder:
             self.save((_NOTICED.format(number=self.recorder.count),))
 
     def forget_earlier(self) -> None:
-        """Forget all passes but the first and the last one, unless a later one may share its graph."""
+        """Forget all passes but the first ones and the last one, unless a later one may share its graph."""
         if self.keeper.shares_no_graph():
             self.recorder.begin_segment()
-            del self.recorder.segments[1:-2]
+            del self.recorder.segments[self.first_segments : -2]
 
     def end(self, *, failed: bool) -> None:
         """Stop the script, after its recording was saved, unless a failed pass is about to end it.
@@ -184,25 +215,22 @@ class ScriptRecorder:
         self.stops += 1
         if self.stops > _MOST_SWALLOWED:
             exit_at_once()
+        if threading.current_thread() is not threading.main_thread():
+            stop_main_thread()
+            raise SystemExit  # which `threading` does not report
         raise StopScript
 
     def run(self) -> None:
         """Run the script as `__main__`."""
-        script = os.path.abspath(self.request.script)
-        main = types.ModuleType("__main__")
-        main.__file__, main.__builtins__ = script, __builtins__  # type: ignore[attr-defined]
-        main.__loader__ = importlib.machinery.SourceFileLoader("__main__", script)
-        sys.modules["__main__"] = main
-        with open(script, "rb") as file:
-            text = file.read()
-        code = compile(text, script, "exec", dont_inherit=True)
-        if self.request.engine == "microtape" and says_torch_alone(ast.parse(text)):
+        program = MainProgram(self.request.program)
+        if self.request.engine == "microtape" and says_torch_alone(program.imports()):
             TorchNames().start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop_watching)
         with self.within, self.recorder:
             self.keeper.begin()
-            exec(code, main.__dict__)
+            program.run()
+            wait_for_threads()
 
     def stop_watching(self) -> None:
         """Watch nothing any more: this process is a fork of the script."""
@@ -221,13 +249,7 @@ class ScriptRecorder:
             recording,
             notes=(*recording.notes, *notes),
             courses=tuple(self.keeper.courses),
-            options={
-                "args": sys.argv[1:],
-                "passes": self.request.passes,
-                "until": self.request.until,
-                "every": self.request.every,
-                **self.rank_options,
-            },
+            options=self.options,
         )
         try:
             with uninterrupted():
@@ -238,6 +260,8 @@ class ScriptRecorder:
                     total_budget=self.request.total_budget,
                 )
             self.report["saved"] = True
+            self.journal.remove()
+            self.report["kept_later"] = self.search is not None
         except Exception as error:
             self.report["problem"] = _problem(error, self.request.out)
 
@@ -260,6 +284,8 @@ class ScriptRecorder:
         self.report |= {"failed": self.failed, "reached": any(map(self.keeper.wants, kept))}
         if self.request.search and self.report["search"] is None:
             self.report["search"] = _WHY.get(ended)
+        if self.report["problem"] is None:
+            self.journal.remove()
         path = os.path.join(self.request.folder, REPORT)
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(self.report, file)
@@ -271,21 +297,35 @@ class _AfterTheEnd(Watcher):
 
     def __init__(self, script: ScriptRecorder) -> None:
         self.script = script
-        self.thread = stack_ident()
+        self.threads = script.recorder.threads
 
     def task_started(self, task: Any) -> None:
-        if stack_ident() == self.thread:
+        if stack_ident() in self.threads:
             self.script.stop()
+
+
+def wait() -> None:
+    """Wait for the arguments of `main`, which come through a pipe, and go on there; end if none come."""
+    with open(int(sys.argv[2]), encoding="utf-8") as pipe:
+        text = pipe.read()
+    if text:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.argv[1:] = json.loads(text)
+        main()
 
 
 def main() -> None:
     """Run the script that the command line names, as `python script.py` would, and leave a recording and a report."""
     _, root, request, *sys.argv = sys.argv
-    script = ScriptRecorder(Request(**json.loads(request)))
+    asked = json.loads(request)
+    script = ScriptRecorder(Request(**asked | {"program": Program(*asked["program"])}))
+    if script.request.quiet:
+        os.dup2(2, 1)
     sys.path.remove(root)
     gc.set_threshold(50_000, 20, 50)  # a recording is many small objects without cycles: this saves a third of the time
     if not os.environ.get("PYTHONSAFEPATH"):
-        sys.path.insert(0, os.path.dirname(os.path.realpath(script.request.script)))
+        sys.path.insert(0, script.request.program.imports_from)
     try:
         script.run()
         script.write_report("finished", None)

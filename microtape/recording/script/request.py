@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from microtape.recording.checking.finite_differences import Check
 from microtape.recording.engines import Engine
+from microtape.recording.script.program import Program
 
 
 class Request(NamedTuple):
     """What to record. `folder` is a folder for the files named below."""
 
-    script: str
+    program: Program
     out: str
     folder: str
     passes: str | None
@@ -26,6 +27,7 @@ class Request(NamedTuple):
     check: Check | None
     search: float  # seconds to go on after the first backward(); 0: none
     hidden_output: str | None  # the file into which a script prints while it goes on; it then reads nothing
+    quiet: bool  # what the script writes to standard output goes to standard error
 
 
 REPORT = "report.json"  # how the script ended, or that its first pass is recorded and it goes on

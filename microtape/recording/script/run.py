@@ -10,13 +10,15 @@ Note [Exit codes]
     3    the script ended without the pass that was asked for, for instance without ever calling backward()
     7    recorded, but a part is missing because microtape itself failed; the message says which
     n    the script called `sys.exit(n)`
+    124  ended after the seconds of `timeout`; the passes that had ended are kept
     130  interrupted with Ctrl-C; what had been recorded is kept
-    128+n  killed by signal n
+    128+n  killed by signal n; the passes that had ended are kept
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import signal
@@ -36,13 +38,18 @@ from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
 from microtape.recording.engines import NAMES, Engine
 from microtape.recording.file.destination import check_writable
-from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET
+from microtape.recording.file.journal import journal_of
+from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, load, save
+from microtape.recording.script.notebook import is_notebook
+from microtape.recording.script.program import find_program
 from microtape.recording.script.request import RUNNING, Request
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.search import SearchEnd
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
+_TIMED_OUT = 124  # as of the command `timeout`
+_ENDED_EARLY = "the program was ended before its end: only the passes that had ended are recorded"
 
 # The script's folder is put on sys.path by child.py, when our own imports are done; -P keeps the current one off it.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from microtape.recording.script.child import main; main()"
@@ -53,6 +60,7 @@ class SearchResult(NamedTuple):
 
     why: SearchEnd
     passes: int
+    kept_later: bool = False  # whether the recording holds a later pass than the first
 
 
 class ScriptRun(NamedTuple):
@@ -68,6 +76,7 @@ def record_script(
     path: str | os.PathLike[str],
     args: Sequence[str] = (),
     *,
+    is_module: bool = False,
     out: str | os.PathLike[str],
     passes: str | None = None,
     element_budget: int = ELEMENT_BUDGET,
@@ -81,8 +90,11 @@ def record_script(
     engine: Engine | None = None,
     search: float = 0,
     hidden_output: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    waiting: tuple[subprocess.Popen[bytes], IO[str]] | None = None,
     arrived: Callable[[], None] = lambda: None,
     progress: Callable[[int, float], None] = lambda passes, seconds: None,
+    timeout: float | None = None,
 ) -> ScriptRun:
     """Run a Python script in a child process, record its backward passes, and stop it once they are recorded.
 
@@ -90,8 +102,9 @@ def record_script(
     folder, the terminal.
 
     Args:
-        path: the script.
+        path: the script; or a folder with a `__main__.py`; or a notebook, whose code cells are run in their order.
         args: its command-line arguments.
+        is_module: `path` is the name of a module, such as `package.module`, which is run as under `python -m`.
         out: the file to write the recording to.
         passes: which calls of `backward()` and `grad()`, counted together from 1 in the order they begin: `"2"`,
             `"3-5"`, or `"all"`, for which the script runs to its end. None: all up to the end of the first
@@ -119,25 +132,29 @@ def record_script(
             exception between two passes, is found in any case. An error in the first pass ends the search at once. A
             script that does not come to the end of a pass in time is killed. Not with `passes` or `until`.
         hidden_output: a file into which the script prints during the search, in which its standard input is at its end.
+        quiet: what the script writes to standard output goes to standard error.
+        waiting: a process that runs `child.wait`, with the pipe that it reads from: the script runs there. Not with
+            `output`.
         arrived: called when the search begins: the first pass is in `out`.
+        timeout: end the script after so many seconds; the passes that had ended by then are kept.
         progress: called several times a second during the search, with the number of passes and the seconds so far.
 
     Raises:
         RecordingError: nothing was run (no such script, `out` cannot be written, `passes` or `until` is invalid), or
             the recording could not be written.
     """
-    script, out = os.fspath(path), os.fspath(out)
+    out = os.fspath(out)
     if every is not None and passes is not None:
         raise RecordingError("every chooses passes by itself: choose no others")
     first, last = parse_passes("all" if until is not None or every is not None else passes)
     looked_for = _parse_until(until, passes)
     if search and not (passes is None and until is None and every is None):
         raise RecordingError("a search begins after the first pass: choose no other passes")
-    _check_readable(script)
+    program = find_program(path, is_module=is_module)
     check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         request = Request(
-            script=script,
+            program=program,
             out=os.path.abspath(out),
             folder=folder,
             passes=passes,
@@ -152,32 +169,45 @@ def record_script(
             check=check,
             search=search,
             hidden_output=os.path.abspath(hidden_output) if hidden_output is not None else None,
+            quiet=quiet,
         )
-        running = _start([script, *args], request, output)
+        command = [program.argv0, *args]
+        _flush()
+        running = _hand_over(waiting, command, request) if waiting is not None else None
+        running = running or _start(command, request, output)
+        if timeout is not None:
+            running.end_after(timeout)
         with running.process, _passing_on_signals(running.process):
             started(running)
             status = running.wait(arrived, progress)
         report = running.report()
         passes_run = running.passes()
-    name = os.path.basename(script)
-    if report is not None and report["ended"] == RUNNING:
+    name = program.title
+    is_saved = report is not None and report["saved"]
+    journaled = _made_whole(request) if report is None else ""
+    if running.timed_out:
+        kept = f"{journaled or 'its first pass is'} kept" if journaled or is_saved else "nothing was recorded"
+        message = f"{name} was ended after {timeout:g} seconds: {kept}"
+        ended = ScriptRun(out if journaled or is_saved else None, _TIMED_OUT, message)
+    elif report is not None and report["ended"] == RUNNING:
         ended = _ended_in_search(
             name, out, status, SearchResult("killed" if running.was_killed else "finished", passes_run)
         )
     else:
-        ended = _result(name, out, status, report, passes, looked_for, engine)
+        ended = _result(name, out, status, report, passes, looked_for, engine, journaled)
         if report is not None and report["search"] is not None:
-            ended = ended._replace(search=SearchResult(report["search"], report["passes"]))
+            ended = ended._replace(search=SearchResult(report["search"], report["passes"], report["kept_later"]))
             if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
                 ended = _asked_for_input(name, ended.recording, report["passes"])
     return _with_faults(ended, report["faults"] if report is not None else [])
 
 
-def run_plainly(path: str | os.PathLike[str], args: Sequence[str] = ()) -> int:
-    """Run a script as Python itself does, unrecorded. Returns its exit code; see Note [Exit codes]."""
-    script = os.fspath(path)
-    _check_readable(script)
-    process = subprocess.Popen([sys.executable, script, *args])
+def run_plainly(path: str | os.PathLike[str], args: Sequence[str] = (), *, is_module: bool = False) -> int:
+    """Run a program as Python itself does, unrecorded. Returns its exit code; see Note [Exit codes]."""
+    program = find_program(path, is_module=is_module)
+    if is_notebook(program.file):
+        raise RecordingError(f"{program.title}: Python itself runs no notebook")
+    process = subprocess.Popen([sys.executable, *(["-m"] if is_module else []), os.fspath(path), *args])
     with process, _passing_on_signals(process):
         while True:
             try:
@@ -198,26 +228,15 @@ def _parse_until(until: str | None, passes: str | None) -> Until | None:
         raise RecordingError(f"until {until!r}: say nan, error or a condition: {error}") from None
 
 
-def _check_readable(script: str) -> None:
-    if os.path.isdir(script):
-        raise RecordingError(f"{script}: a folder, not a script: name the .py file in it")
-    if script == "-" or (os.path.exists(script) and not os.path.isfile(script)):
-        raise RecordingError(f"{script}: not a file: save the script to one, and name that")
-    try:
-        with open(script, "rb") as file:
-            start = file.read(4096)
-    except OSError as error:
-        raise RecordingError(f"{script}: cannot be read: {error.strerror}") from None
-    if b"\0" in start:
-        raise RecordingError(f"{script}: not a Python program")
-
-
-def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -> RunningScript:
+def _flush() -> None:
+    """Write what this process has printed, before the script prints."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or replaced by something without flush
             stream.flush()
-    root = str(Path(__file__).resolve().parents[3])
-    start = [sys.executable, "-P", "-c", _START, root, json.dumps(request._asdict()), *command]
+
+
+def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -> RunningScript:
+    start = [sys.executable, "-P", "-c", _START, *_arguments(command, request)]
     try:
         process = subprocess.Popen(
             start, stdin=None if output is None else subprocess.DEVNULL, stdout=output, stderr=output
@@ -225,6 +244,26 @@ def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -
     except (OSError, ValueError) as error:
         raise RecordingError(f"Python could not be started: {error}") from None
     return RunningScript(process, request)
+
+
+def _hand_over(
+    waiting: tuple[subprocess.Popen[bytes], IO[str]], command: Sequence[str], request: Request
+) -> RunningScript | None:
+    """Give the request to a process that waits for one; None if it has ended."""
+    process, pipe = waiting
+    try:
+        with pipe:
+            json.dump(_arguments(command, request), pipe)
+    except OSError:
+        process.kill()
+        process.wait()
+        return None
+    return RunningScript(process, request)
+
+
+def _arguments(command: Sequence[str], request: Request) -> list[str]:
+    """What `child.main` finds in `sys.argv`."""
+    return [str(Path(__file__).resolve().parents[3]), json.dumps(request._asdict()), *command]
 
 
 @contextlib.contextmanager
@@ -242,6 +281,35 @@ def _passing_on_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(name, handler)
 
 
+def _made_whole(request: Request) -> str:
+    """Make the recording of the journal, if the script has left one. Returns what is kept, as a subject; "" if nothing.
+
+    Raises RecordingError if it cannot be written; then the journal stays.
+    """
+    journal = journal_of(request.out)
+    if not os.path.exists(journal):
+        return ""
+    try:
+        recording = load(journal)
+    except RecordingError:  # not even its first part is whole
+        recording = None
+    if recording is not None:
+        recording = dataclasses.replace(recording, notes=(*recording.notes, _ENDED_EARLY))
+        budgets = {"element_budget": request.element_budget, "total_budget": request.total_budget}
+        try:
+            save(recording, request.out, **budgets)
+        except RecordingError as error:
+            raise RecordingError(f"{error}; {journal} has the passes that had ended") from None
+    with contextlib.suppress(OSError):
+        os.unlink(journal)
+    if recording is None or not (recording.passes or recording.courses):
+        return ""
+    if not recording.passes:
+        return f"the course of {_passes(len(recording.courses))} is"
+    count = len(recording.passes)
+    return "the pass that had ended is" if count == 1 else f"the {count:,} passes that had ended are"
+
+
 def _result(
     script: str,
     out: str,
@@ -250,15 +318,17 @@ def _result(
     passes: str | None,
     until: Until | None,
     engine: Engine | None,
+    journaled: str,
 ) -> ScriptRun:
     if report is not None and report["problem"] is not None:
         raise RecordingError(report["problem"])
-    recording = out if report is not None and report["saved"] else None
-    kept = "what was recorded until then is kept" if recording else "nothing was recorded"
+    recording = out if journaled or (report is not None and report["saved"]) else None
+    kept = f"{journaled or 'what was recorded until then is'} kept" if recording else "nothing was recorded"
     if status < 0:
         return ScriptRun(recording, 128 - status, f"{script} was killed by {signal_name(-status)}: {kept}")
     if report is None:
-        return ScriptRun(None, status or _NOTHING_RECORDED, f"{script} ended its process with status {status}: {kept}")
+        code = status or (0 if recording else _NOTHING_RECORDED)
+        return ScriptRun(recording, code, f"{script} ended its process with status {status}: {kept}")
     count, ended = report["passes"], report["ended"]
     if ended == "interrupted":
         return ScriptRun(recording, 130, f"{script} was interrupted: {kept}")

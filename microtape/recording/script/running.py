@@ -22,9 +22,15 @@ class RunningScript:
 
     def __init__(self, process: subprocess.Popen[bytes], request: Request) -> None:
         self.process = process
+        self.timed_out = False  # whether it was killed because it ran for longer than it may
+        self._end_by: float | None = None
         self.was_killed = False  # because it did not come to the end of a pass in time
         self._request = request
         self._stop_by: float | None = None
+
+    def end_after(self, seconds: float) -> None:
+        """End the process once it has run for so long."""
+        self._end_by = monotonic() + seconds
 
     def kill(self) -> None:
         """End the process at once."""
@@ -40,9 +46,22 @@ class RunningScript:
         """Wait for the end of the process and return its status as `subprocess` gives it: negative for a signal."""
         while True:
             try:
-                return self._wait(arrived, progress) if self._request.search else self.process.wait()
+                return self._wait(arrived, progress) if self._request.search else self._wait_for_end()
             except KeyboardInterrupt:  # the terminal sent it to the script as well, which handles it
                 continue
+
+    def _wait_for_end(self) -> int:
+        try:
+            return self.process.wait(None if self._end_by is None else max(self._end_by - monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            self.time_out()
+            return self.process.wait()
+
+    def time_out(self) -> None:
+        """End the process because it has run for longer than it may."""
+        self.timed_out = True
+        self._end_by = None
+        self.process.kill()
 
     def _wait(self, arrived: Callable[[], None], progress: Callable[[int, float], None]) -> int:
         since: float | None = None  # the beginning of the search
@@ -56,7 +75,9 @@ class RunningScript:
                 arrived()
             if since is not None:
                 progress(self.passes(), monotonic() - since)
-            if self._is_late(since) and not self.was_killed:
+            if self._end_by is not None and monotonic() >= self._end_by:
+                self.time_out()
+            elif self._is_late(since) and not self.was_killed:
                 self.was_killed = True
                 self.process.kill()
 

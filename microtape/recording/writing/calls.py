@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import functools
 import sys
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType
 from typing import Any, ClassVar, NamedTuple, cast
@@ -30,43 +31,61 @@ from microtape.tape.node import Node
 from microtape.tape.tensor_state import version_number
 
 FIRST, LAST = 200, 50  # how many steps of a call are kept
-CALLS = 1000  # of a segment
+CALLS = 1000  # of a segment, or of sealed ones together
 _ITEMS = 8  # a longer list of tensors is not shown item by item
 _VARIABLES = 50
 _OPTIMIZED = 1  # the flag of a function's code: its variables are its own, unlike those of a module
 
 
+class CallBudget:
+    """Says for how many more calls there is room; those count that are held."""
+
+    def __init__(self) -> None:
+        self.held: weakref.WeakSet[Call] = weakref.WeakSet()
+        self._left_out = 0
+
+    def has_room(self) -> bool:
+        """Whether there is room for another call; if not, the call is counted as left out."""
+        room = len(self.held) < CALLS
+        self._left_out += not room
+        return room
+
+    @property
+    def note(self) -> tuple[str, ...]:
+        """The line that says how many calls are missing, if any are."""
+        if not self._left_out:
+            return ()
+        return (f"{self._left_out:,} calls of Functions and hooks were not kept, after the first {CALLS:,}",)
+
+
+def notes_of(budgets: Iterable[CallBudget]) -> list[str]:
+    """The notes of these budgets, each of which is asked once."""
+    return [note for one in dict.fromkeys(budgets) for note in one.note]
+
+
 class Calls:
     """The calls of one segment, and what the Functions among them promised."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: CallBudget | None = None) -> None:
+        self.budget = budget if budget is not None else CallBudget()
         self.functions: list[FunctionRecord] = []
         self.numbers: dict[Node, int] = {}  # of the Functions that wrote into a view: the CopySlices they are inside of
         self._kept: list[Call] = []
-        self._left_out = 0  # calls beyond the budget
 
     def begin(self, call: Call) -> None:
         """Number a new call, if there is room for it."""
-        if len(self._kept) < CALLS:
+        if self.budget.has_room():
             self._keep(call)
-        else:
-            self._left_out += 1
 
     def _keep(self, call: Call) -> None:
         call.number = len(self._kept)
         self._kept.append(call)
+        self.budget.held.add(call)
 
     def end(self, call: Call) -> None:
         """Keep a call that failed in any case."""
         if call.number is None and call.error is not None:
             self._keep(call)
-
-    @property
-    def note(self) -> str | None:
-        """The line that says how many calls are missing."""
-        if not self._left_out:
-            return None
-        return f"{self._left_out:,} calls of Functions and hooks were not kept, after the first {CALLS:,}"
 
     def records(self) -> tuple[CallRecord, ...]:
         """The records of all calls, those included that have not ended."""

@@ -18,6 +18,12 @@ def copied(value: Any) -> Value | None:
     return frozen(value.array if isinstance(value, TensorState) else value)
 
 
+def same_elements(copy: Value, array: Any) -> bool:
+    """Whether an array still is what was copied. NaN differs from itself, so that an array with NaN is copied again."""
+    now = np.asarray(array)
+    return isinstance(copy, np.ndarray) and copy.dtype == now.dtype and np.array_equal(copy, now)
+
+
 def frozen(array: Any) -> Value:
     """A read-only copy of an array or a number."""
     copy: npt.NDArray[Any] = np.array(array)

@@ -60,11 +60,13 @@ class Faults:
 
 
 def shielded(event: Callable[..., None]) -> Callable[..., None]:
-    """A method of the recorder for an event: it runs on the recorder's thread only, and raises no fault of ours."""
+    """A method of the recorder for an event: it runs on one of its threads at a time, and raises no fault of ours."""
 
     @functools.wraps(event)
     def told(recorder: Any, *details: Any) -> None:
-        if stack_ident() == recorder.thread:
+        if stack_ident() not in recorder.threads:
+            return
+        with recorder.lock:
             try:
                 event(recorder, *details)
             except Exception as error:

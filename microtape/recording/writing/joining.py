@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
-from typing import NamedTuple
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, takewhile
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from microtape.basics.scope import Scope
+from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import (
     BorderRecord,
     CallRecord,
@@ -39,28 +41,81 @@ def joined(
 
     `count` passes have begun so far.
     """
-    tapes = [one.tape for one in segments]
-
-    def matters(tensor: int) -> bool:
-        return any(tape.knows(tensor) for tape in tapes)
-
-    borders = [tape.border_records(matters) for tape in tapes]  # first, because this may add tensors
-    first = min([number for tape in tapes if (number := tape.first_sequence_nr) is not None], default=0)
+    borders = _borders([one.tape for one in segments])  # first, because this may add tensors
+    first = min([number for one in segments if (number := one.tape.first_sequence_nr) is not None], default=0)
     parts = []
     for segment, crossed in zip(segments, borders, strict=True):
-        nodes, tensors = segment.records(first)
-        passes = sorted([*segment.passes, *(unfinished if segment is segments[-1] else ())], key=lambda one: one.index)
-        checker = segment.checker
-        checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())
-        updates = segment.updates.records(segment.tape.number_of, sources, count)
-        functions, calls = segment.calls.functions, segment.calls.records()
-        parts.append(_Part(segment.tape, nodes, tensors, passes, crossed, checks, jacobians, updates, functions, calls))
-    whole = _Joined(freed)
+        parts.append(_part(segment, unfinished if segment is segments[-1] else (), crossed, first, sources, count))
+    numbers, whole = _Joined(freed), GrowingRecording()
     if len(parts) == 1:
-        whole.take(parts[0])
+        whole.add(numbers.only(parts[0]))
     for part in parts if len(parts) > 1 else ():
-        whole.add(part)
+        whole.add(numbers.add(part))
     return whole.recording()
+
+
+_Segment = TypeVar("_Segment")  # a Segment of either recorder
+
+
+class Additions(Generic[_Segment]):
+    """Joins the segments that have ended, each once: what one adds takes time in proportion to its own size.
+
+    NB: `joined` knows all segments, so it finds more: a border matters if any tape has a tensor behind it, and here
+    only its own.
+    """
+
+    def __init__(self, freed: FreedNodes) -> None:
+        self._joined = _Joined(freed)
+        self._last: _Segment | None = None
+        self._first: int | None = None
+        self._sources: set[str] = set()  # that were added
+
+    def new(self, segments: Sequence[_Segment]) -> list[_Segment]:
+        """Those of the segments that were not asked for before, in order."""
+        new = list(takewhile(lambda one: one is not self._last, reversed(segments)))[::-1]
+        self._last = new[-1] if new else self._last
+        return new
+
+    def of(self, segment: Any, sources: Sources, count: int) -> Recording:
+        """What the next segment adds; it has no title and no notes yet."""
+        (crossed,) = _borders([segment.tape])
+        if self._first is None:
+            self._first = segment.tape.first_sequence_nr
+        added = self._joined.add(_part(segment, (), crossed, self._first or 0, sources, count))
+        texts = {name: text for name, text in sources.texts().items() if name not in self._sources}
+        self._sources.update(texts)
+        return dataclasses.replace(added, sources=texts)
+
+
+def _borders(tapes: Sequence[Tape]) -> list[Sequence[BorderRecord]]:
+    """The borders of each tape that led to a tensor on any of them."""
+    known = {tensor for tape in tapes for tensor in tape.objects}
+    found: list[Sequence[BorderRecord]] = []
+    for tape in tapes:
+
+        def matters(tensor: int, tape: Tape = tape) -> bool:
+            return tensor in known or tensor in tape.objects
+
+        found.append(tape.border_records(matters))
+        known.update(tape.objects)
+    return found
+
+
+def _part(
+    segment: Segment,
+    unfinished: Sequence[Pass],
+    borders: Sequence[BorderRecord],
+    first: int,
+    sources: Sources,
+    count: int,
+) -> _Part:
+    nodes, tensors = segment.records(first)
+    passes = sorted([*segment.passes, *unfinished], key=lambda one: one.index)
+    checker = segment.checker
+    checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())
+    updates = segment.updates.records(segment.tape.number_of, sources, count)
+    functions, calls = segment.calls.functions, segment.calls.records()
+    return _Part(segment.tape, nodes, tensors, passes, borders, checks, jacobians, updates, functions, calls)
 
 
 class _Part(NamedTuple):
@@ -79,81 +134,76 @@ class _Part(NamedTuple):
 
 
 class _Joined:
-    """The recording so far, and the numbers in it of the objects that were seen."""
+    """The numbers that the objects which were seen have in the whole recording."""
 
     def __init__(self, freed: FreedNodes) -> None:
         self._who_freed = freed
-        self._nodes: list[NodeRecord] = []
-        self._tensors: list[TensorRecord] = []
-        self._passes: list[Pass] = []
-        self._scopes: list[ScopeRecord] = []
-        self._borders: list[BorderRecord] = []
-        self._checks: list[FiniteDifferences] = []
-        self._jacobians: list[JacobianCheck] = []
-        self._updates: dict[UpdateRecord, None] = {}  # two segments may have seen the same one
-        self._functions: list[FunctionRecord] = []
-        self._calls: list[CallRecord] = []
-        self._freed: list[int] = []
-        self._freed_by: dict[int, FreedRecord] = {}
+        self._node_count = self._call_count = 0
+        self._values: list[dict[int, Value]] = []  # by tensor and version
         self._node_numbers: dict[Node, int] = {}
         self._leaf_numbers: dict[int, int] = {}  # tensor -> its AccumulateGrad node
         self._tensor_numbers: dict[int, int] = {}  # by the id of the object, which its tape holds
         self._output_numbers: dict[tuple[int, int], int] = {}  # (node, output) -> tensor
         self._is_kept: list[bool] = []  # by tensor: whether its object is known
         self._scope_numbers: dict[Scope, int] = {}
+        self._scopes: list[ScopeRecord] = []
 
-    def recording(self) -> Recording:
-        """The whole recording."""
-        return Recording(
-            title="", sources={}, nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=tuple(self._passes),
-            scopes=tuple(self._scopes), borders=tuple(self._borders), checks=tuple(self._checks),
-            updates=tuple(self._updates), freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()),
-            functions=tuple(self._functions), calls=tuple(self._calls), jacobians=tuple(self._jacobians),
+    def only(self, part: _Part) -> Recording:
+        """The only segment, whose numbers stay."""
+        freed, freed_by = self._freed(part, range(len(part.nodes)))
+        return _addition(
+                nodes=part.nodes, tensors=part.tensors, passes=part.passes, scopes=part.tape.scopes,
+                borders=part.borders, checks=part.checks, jacobians=part.jacobians, updates=part.updates, freed=freed,
+                freed_by=freed_by, functions=part.functions, calls=part.calls,
         )  # fmt: skip
 
-    def take(self, part: _Part) -> None:
-        """Take the only segment, whose numbers stay."""
-        self._nodes, self._tensors, self._passes = list(part.nodes), list(part.tensors), list(part.passes)
-        self._scopes, self._borders, self._checks = list(part.tape.scopes), list(part.borders), list(part.checks)
-        self._updates = dict.fromkeys(part.updates)
-        self._functions, self._calls = list(part.functions), list(part.calls)
-        self._jacobians = list(part.jacobians)
-        self._note_freed(part, range(len(part.nodes)))
-
-    def _note_freed(self, part: _Part, nodes: Sequence[int], known_nodes: int = 0) -> None:
-        """Note which nodes were freed before this segment, given their numbers, and by which pass."""
-        for number in part.tape.freed:
-            who = self._who_freed.get(part.tape.nodes[number].node)
-            if who is not None:
-                self._freed_by.setdefault(nodes[number], FreedRecord(nodes[number], *who))
-            if nodes[number] >= known_nodes:
-                self._freed.append(nodes[number])
-
-    def add(self, part: _Part) -> None:
-        """Add the next segment."""
-        known_nodes, known_tensors = len(self._nodes), len(self._tensors)
+    def add(self, part: _Part) -> Recording:
+        """Add the next segment. Returns what it adds."""
+        known_nodes, known_tensors = self._node_count, len(self._values)
         tensors = self._known_tensors(part)
         nodes = self._number_nodes(part, tensors)
         self._number_tensors(part, nodes, tensors)
         numbers = [one for one in tensors if one is not None]
         shifts = self._shifts(part, numbers, known_tensors)
         starts = [known_nodes, *(known_nodes + n for n in accumulate(n >= known_nodes for n in nodes))]
-        new = Renumbering(nodes, numbers, self._number_scopes(part.tape), len(self._calls), shifts, starts)
+        known_scopes = len(self._scopes)
+        new = Renumbering(nodes, numbers, self._number_scopes(part.tape), self._call_count, shifts, starts)
+        freed, freed_by = self._freed(part, nodes, known_nodes)
+        added = _addition(
+            nodes=[new.node(one) for one, number in zip(part.nodes, nodes, strict=True) if number >= known_nodes],
+            tensors=map(new.tensor, part.tensors),
+            passes=map(new.one_pass, part.passes),
+            scopes=self._scopes[known_scopes:],
+            borders=map(new.border, part.borders),
+            checks=[one._replace(node=nodes[one.node]) for one in part.checks],
+            jacobians=[one._replace(node=nodes[one.node]) for one in part.jacobians],
+            updates=[one._replace(tensor=numbers[one.tensor]) for one in part.updates],
+            freed=freed,
+            freed_by=freed_by,
+            functions=[new.function(one) for one in part.functions if nodes[one.node] >= known_nodes],
+            calls=map(new.call, part.calls),
+        )
+        self._node_count += len(added.nodes)
+        self._call_count += len(added.calls)
+        for tensor in added.tensors:
+            if tensor.id == len(self._values):
+                self._values.append({})
+            for version, value in tensor.values.items():
+                self._values[tensor.id].setdefault(version, value)
+        return added
 
-        self._nodes += [new.node(one) for one, number in zip(part.nodes, nodes, strict=True) if number >= known_nodes]
-        for record in map(new.tensor, part.tensors):
-            if record.id < known_tensors:
-                self._tensors[record.id] = _merged(self._tensors[record.id], record)
-            else:
-                self._tensors.append(record)
-        self._passes += map(new.one_pass, part.passes)
-        self._borders += map(new.border, part.borders)
-        self._functions += [new.function(one) for one in part.functions if nodes[one.node] >= known_nodes]
-        self._calls += map(new.call, part.calls)
-        self._checks += [one._replace(node=nodes[one.node]) for one in part.checks]
-        self._jacobians += [one._replace(node=nodes[one.node]) for one in part.jacobians]
-        self._updates |= dict.fromkeys([one._replace(tensor=numbers[one.tensor]) for one in part.updates])
-        self._note_freed(part, nodes, known_nodes)
+    def _freed(
+        self, part: _Part, nodes: Sequence[int], known_nodes: int = 0
+    ) -> tuple[Sequence[int], Sequence[FreedRecord]]:
+        """Which nodes were freed before this segment, given their numbers, and by which pass."""
+        freed, freed_by = [], []
+        for number in part.tape.freed:
+            who = self._who_freed.get(part.tape.nodes[number].node)
+            if who is not None:
+                freed_by.append(FreedRecord(nodes[number], *who))
+            if nodes[number] >= known_nodes:
+                freed.append(nodes[number])
+        return freed, freed_by
 
     # Numbers
 
@@ -166,7 +216,7 @@ class _Joined:
 
     def _number_nodes(self, part: _Part, tensors: Sequence[int | None]) -> list[int]:
         """The number of each node. A leaf has one AccumulateGrad node, although the engine may make several."""
-        numbers, following = [], len(self._nodes)
+        numbers, following = [], self._node_count
         for entry in part.tape.nodes:
             leaf = tensors[entry.variable] if entry.variable is not None else None
             known = self._node_numbers.get(entry.node) if leaf is None else self._leaf_numbers.get(leaf)
@@ -221,21 +271,15 @@ class _Joined:
         shifts = {}
         for record, number in zip(part.tensors, tensors, strict=True):
             if number < known and record.values:
-                before = self._tensors[number].values
+                before = self._values[number]
                 common = before.keys() & record.values.keys()
                 if not all(_same(before[version], record.values[version]) for version in common):
                     shifts[record.id] = max(before) + 1 - min(record.values)
         return shifts
 
 
-def _merged(before: TensorRecord, now: TensorRecord) -> TensorRecord:
-    """A tensor of which a later segment knows more: its names and values, and all else as it is now."""
-    return now._replace(
-        names=tuple(dict.fromkeys((*before.names, *now.names))),
-        node=now.node if now.node is not None else before.node,
-        base=before.base if before.base is not None else now.base,
-        values={**now.values, **before.values},
-    )
+def _addition(**records: Iterable[Any]) -> Recording:
+    return Recording(title="", sources={}, **{name: tuple(some) for name, some in records.items()})  # type: ignore[arg-type]
 
 
 def _same(a: Value, b: Value) -> bool:

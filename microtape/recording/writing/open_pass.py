@@ -33,6 +33,7 @@ class LostPass:
     def __init__(self, task: GraphTask, index: int) -> None:
         self.task, self.index = task, index
         self.node: int | None = None
+        self.steps: list[BackwardStep] = []
         self.made: list[int] = []
         self.cut = ErrorRecord(CUT_SHORT, "", (), "")
 

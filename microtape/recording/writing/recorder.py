@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,20 +19,22 @@ from weakref import WeakKeyDictionary
 from microtape.backward.engine import GraphTask
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.basics.collector import paused, seldom
+from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
 from microtape.recording.checking.finite_differences import Check, GradientChecker
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.writing.call_stack import CallStack, last_frame
-from microtape.recording.writing.calls import Calls
+from microtape.recording.writing.calls import CallBudget, Calls, notes_of
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.faults import Faults, message_of, shielded
-from microtape.recording.writing.joining import joined
+from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.node_text import given_operands, hook_name, op_of
 from microtape.recording.writing.open_pass import LostPass, OpenPass
+from microtape.recording.writing.passes_of_threads import PassesOfThreads
 from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.sources import Sources
-from microtape.recording.writing.tape import Tape
+from microtape.recording.writing.tape import Copies, Tape
 from microtape.recording.writing.updates import Updates
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
@@ -41,7 +43,9 @@ from microtape.tape.watch import Watcher, watch
 
 
 class Recorder(Watcher):
-    """A `Watcher` that makes a `Recording` of what this thread does between entering and leaving it.
+    """A `Watcher` that makes a `Recording` of what happens between entering and leaving it.
+
+    It watches the thread that made it, and those that this one starts; see Note [Passes of threads].
 
     `after_pass(n)` is called at the end of every outermost pass, where n is its index. `check` says which gradients are
     checked by finite differences. See Note [Segments].
@@ -64,15 +68,19 @@ class Recorder(Watcher):
         self.begin_segment()
         self.count = 0  # how many passes have begun
         self.freed: FreedNodes = WeakKeyDictionary()
-        self.open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
+        self._open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self.thread = stack_ident()
+        self.threads = Threads()
+        self.passes_of_threads = PassesOfThreads(self._progress)
+        self.lock = self.passes_of_threads.lock
         self.asleep = False
-        self.call_stack = CallStack(self)
+        self._call_stacks: dict[int, CallStack] = {}  # by thread
+        self._additions: Additions[Segment] = Additions(self.freed)
         self._before: Any = None
 
     def __enter__(self) -> Recorder:
         if not self.asleep:
+            self.threads.__enter__()
             watch.join(self, first=True)  # before watchers that change what is saved
             seldom.begin()
         return self
@@ -80,8 +88,10 @@ class Recorder(Watcher):
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if not self.asleep:
             watch.leave(self)
-            self.call_stack.abandon()
+            for one in self._call_stacks.values():
+                one.abandon()
             seldom.end()
+            self.threads.__exit__()
 
     def sleep(self) -> None:
         """Watch nothing until `wake`."""
@@ -97,27 +107,58 @@ class Recorder(Watcher):
         self.begin_segment()
 
     @property
+    def open(self) -> Sequence[OpenPass | LostPass]:
+        """The passes that are running in this thread, as far as they are recorded; the innermost last."""
+        return self._open if self.passes_of_threads.is_recorded_here() else ()
+
+    def _progress(self) -> tuple[int, int]:
+        """How far the recorded pass has come."""
+        return (self._open[-1].index, len(self._open[-1].steps)) if self._open else (-1, 0)
+
+    @property
+    def call_stack(self) -> CallStack:
+        """The calls that are running in this thread."""
+        return self._call_stacks.get(ident := stack_ident()) or self._call_stacks.setdefault(ident, CallStack(self))
+
+    @property
     def recording(self) -> Recording:
         """The recording so far."""
         with paused():
             return self._recording()
 
     def _recording(self) -> Recording:
-        unfinished = [found for one in self.open if (found := one.finish(None)) is not None]
+        unfinished = [found for one in self._open if (found := one.finish(None)) is not None]
         return dataclasses.replace(
             joined(self.segments, unfinished, self.freed, self.sources, self.count),
             title=self.title,
             sources=self.sources.texts(),
             error=self.error,
-            notes=(*self.faults.lines, *[one.calls.note for one in self.segments if one.calls.note]),
+            notes=(*self._notes, *notes_of(one.calls.budget for one in self.segments)),
         )
+
+    def seal(self) -> None:
+        """End the segment, which stays: the next one does not copy again what this one has copied."""
+        self._begin_segment(self.tape.copies, self.calls.budget)
+
+    def additions(self) -> Iterator[Recording]:
+        """What the sealed segments add to the recording, except those that were asked for before."""
+        for segment in self._additions.new(self.segments[:-1]):
+            added = self._additions.of(segment, self.sources, self.count)
+            yield dataclasses.replace(added, title=self.title, notes=(*self._notes, *self.calls.budget.note))
+
+    @property
+    def _notes(self) -> tuple[str, ...]:
+        return (*self.faults.lines, *self.passes_of_threads.notes())
 
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""
+        self._begin_segment()
+
+    def _begin_segment(self, copies: Copies | None = None, budget: CallBudget | None = None) -> None:
         known = self.segments[-1].checker if self.segments else None
         checker = GradientChecker(self.check, known) if self.check is not None else None
         updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
-        self.segments.append(Segment(Tape(self.sources, self.faults), [], checker, updates, Calls()))
+        self.segments.append(Segment(Tape(self.sources, self.faults, copies), [], checker, updates, Calls(budget)))
         self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
 
     # Watcher
@@ -212,10 +253,13 @@ class Recorder(Watcher):
     @shielded
     def task_started(self, task: GraphTask) -> None:
         """See Watcher."""
+        if not self.passes_of_threads.begins(task, self.count):
+            self.count += 1
+            return
         self.call_stack.note("pass", "backward" if task.accumulate else "grad", (), inner=self.count)
-        outermost = not self.open
+        outermost = not self._open
         lost = LostPass(task, self.count)  # until everything about its start is known
-        self.open.append(lost)
+        self._open.append(lost)
         self.count += 1
         roots = [node for node, _ in task.root.next_edges if node is not None]  # some may lead to none of the inputs
         self.tape.adopt([*task.dependencies, *roots])
@@ -224,7 +268,7 @@ class Recorder(Watcher):
         if outermost:
             self.updates.pass_began(self.tape.leaves, lost.index)
             self.tape.find_names(user_frame(sys._getframe(1)))
-        self.open[-1] = OpenPass(self.tape, task, lost.index)
+        self._open[-1] = OpenPass(self.tape, task, lost.index)
 
     @shielded
     def node_started(self, task: GraphTask, node: Node, gradient: Any) -> None:
@@ -263,15 +307,22 @@ class Recorder(Watcher):
     @shielded
     def task_finished(self, task: GraphTask, error: BaseException | None) -> None:
         """See Watcher."""
+        self.passes_of_threads.ends(task)
         if not self.open or self.open[-1].task is not task:
             return  # it began before the recorder watched
         ended = self.open[-1]
         finished = ended.finish(self.error_record(error) if error is not None else None)
         if finished is not None:
             self.passes.append(finished)
-        self.open.pop()
-        if not self.open:
+        self._close()
+        if not self._open:
             self.after_pass(ended.index)
+
+    def _close(self) -> None:
+        """The innermost pass has ended."""
+        self._open.pop()
+        if not self._open:
+            self.passes_of_threads.free()
 
     def _current(self, task: GraphTask) -> OpenPass | None:
         """The pass of a task, unless it began before the recorder watched, or a fault has cut its recording short."""
@@ -282,7 +333,8 @@ class Recorder(Watcher):
     def _withdrawn(self) -> bool:
         """Whether a missing history is intended: inside backward, a Function's forward, or microtape's own code."""
         inside_forward = not mode.forward_ad and not mode.inference
-        return bool(self.open) or inside_forward or mode.internal
+        is_inside = bool(self.open) or self.passes_of_threads.is_beside()
+        return is_inside or inside_forward or mode.internal
 
     # See Note [A recorder that fails]
 
@@ -296,7 +348,7 @@ class Recorder(Watcher):
             self.faults.add(_BESIDES[event], error)
         elif event == "task_started":
             if current is None or current.task is not details[0]:
-                self.open.append(LostPass(details[0], self.count))
+                self._open.append(LostPass(details[0], self.count))
                 self.count += 1
             self.faults.add(f"pass {self.count}", error)
         elif current is not None and current.task is details[0]:
@@ -317,7 +369,7 @@ class Recorder(Watcher):
         where = ""
         with contextlib.suppress(Exception):
             place = self.sources.place(node.call_site) if node.call_site is not None else None
-            where = f" ({place.file}:{place.line})" if place is not None else ""
+            where = f" ({place.at})" if place is not None else ""
         self.faults.add(f"arguments and values of %{number} {type(node).__name__}{where}", error)
 
     def _cut(self, current: OpenPass | LostPass, error: Exception) -> None:
@@ -330,12 +382,12 @@ class Recorder(Watcher):
 
     def _end_cut(self, ended: OpenPass | LostPass, error: BaseException | None) -> None:
         """End a pass at whose end the recorder failed."""
-        self.open.pop()
+        self._close()
         with self.faults.noting(f"pass {ended.index + 1}"):
             finished = ended.finish(self.error_record(error) if error is not None else None)
             if finished is not None:
                 self.passes.append(finished)
-        if not self.open:
+        if not self._open:
             with self.faults.noting("what follows a pass"):
                 self.after_pass(ended.index)
 

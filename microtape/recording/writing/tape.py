@@ -6,17 +6,17 @@ arrays. What stays on the nodes is read at the end, in `tape_records`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from microtape.basics.scope import Scope, open_scopes
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.constant_arguments import constant_text, shortened
-from microtape.recording.writing.copies import copied, frozen
+from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.module_names import names_in_frames, our_kinds
-from microtape.recording.writing.node_text import dtype_name, inner
+from microtape.recording.writing.node_text import absent_operands, dtype_name, inner
 from microtape.recording.writing.old_values import old_value
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
@@ -34,17 +34,21 @@ from microtape.tape.tensor_state import (
     version_number,
 )
 
+Copies: TypeAlias = dict[int, tuple[int, Value]]
+"""By the `id` of a tensor: the last version of which there is a copy, and the copy."""
+
 
 class Tape:
     """Numbers nodes and tensors in the order in which they are seen."""
 
-    def __init__(self, sources: Sources, faults: Faults) -> None:
+    def __init__(self, sources: Sources, faults: Faults, copies: Copies | None = None) -> None:
         self.sources = sources
         self.faults = faults
         self.nodes: list[NodeEntry] = []
         self.tensors: list[TensorEntry] = []
         self.ids: dict[Node, int] = {}
         self.leaves: list[TensorState] = []  # those with an AccumulateGrad on the tape
+        self.copies: Copies = copies if copies is not None else {}
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
         self.scopes: list[ScopeRecord] = []
@@ -246,11 +250,14 @@ class Tape:
         return self.ref(tensor)
 
     def _saved(self, node: Node, outputs: Sequence[TensorRef | None]) -> list[tuple[int, SavedRecord]]:
-        """What the node saved; a result that it saved is one of these outputs."""
+        """What the node saved of what the program gave it; a result that it saved is one of these outputs."""
         function = inner(node)
+        absent = absent_operands(function)
         found = []
         for i, item in enumerate(function.saved or ()):
             if item is None or isinstance(item, PackedTensor):  # packed before the recorder watched: unknown
+                continue
+            if absent and function.saved_names[i] in absent:
                 continue
             if isinstance(item, SavedTensor):
                 ref = outputs[item.output_nr] if item.output_nr < len(outputs) else None
@@ -274,8 +281,16 @@ class Tape:
         if ref is None or ref.version != version:
             ref = entry.latest = TensorRef(entry.number, version)
         if version not in entry.values:
-            entry.values[version] = frozen(tensor.array)
+            entry.values[version] = self._copied(tensor, version)
         return ref
+
+    def _copied(self, tensor: TensorState, version: int) -> Value:
+        """A copy of the tensor's array: the one that an earlier tape has, unless somebody wrote behind our back."""
+        known, copy = self.copies.get(id(tensor), (None, None))
+        if known != version or copy is None or not same_elements(copy, tensor.array):
+            copy = frozen(tensor.array)
+            self.copies[id(tensor)] = version, copy
+        return copy
 
     def _entry(self, tensor: TensorState) -> TensorEntry:
         entry = self._by_object.get(id(tensor))
@@ -389,9 +404,10 @@ class Tape:
 
     # At the end
 
-    def knows(self, tensor: int) -> bool:
-        """Whether a tensor with this `id` is on the tape."""
-        return tensor in self._by_object
+    @property
+    def objects(self) -> Collection[int]:
+        """The `id` of each tensor on the tape."""
+        return self._by_object.keys()
 
     def border_records(self, matters: Callable[[int], bool]) -> tuple[BorderRecord, ...]:
         """The borders that led to a tensor whose `id` matters: it is on a tape, or a variable holds it."""

@@ -58,7 +58,7 @@ class CallStack:
     def is_off(self) -> bool:
         """Whether nothing is to be noted."""
         recorder = self.recorder
-        return recorder.asleep or is_running_again() or stack_ident() != recorder.thread or _is_compiling()
+        return recorder.asleep or is_running_again() or stack_ident() != recorder.threads.first or _is_compiling()
 
     @property
     def innermost(self) -> TorchCall | None:
@@ -105,7 +105,7 @@ class CallStack:
         """
         running = len(self._running)
         try:
-            if self.is_off or not is_users(function, is_library) or not self.recorder.calls.has_room():
+            if self.is_off or not is_users(function, is_library) or not self.recorder.calls.budget.has_room():
                 return None
             return self._begin(kind, key, function, args, frame, traced)
         except Exception as error:

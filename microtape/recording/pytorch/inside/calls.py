@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any, cast
@@ -16,7 +15,7 @@ from microtape.recording.pytorch.inside.contracts import FunctionNote
 from microtape.recording.pytorch.inside.notebook import Notebook, is_tensor, numbered, version_in
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.writing.calls import CALLS, Call, Kinds
+from microtape.recording.writing.calls import Call, CallBudget, Kinds
 
 _OWN = ("_dtype", "_fwd_used_autocast")  # attributes of ctx that torch's decorators set
 _TIMES = count()
@@ -89,35 +88,20 @@ class TorchCalls:
     a pass reaches the node.
     """
 
-    def __init__(self, passes: Sequence[Pass]) -> None:
+    def __init__(self, passes: Sequence[Pass], budget: CallBudget) -> None:
         self._passes = passes
+        self.budget = budget
         self._kept: list[TorchCall] = []
-        self._alive: weakref.WeakSet[TorchCall] = weakref.WeakSet()
-        self._left_out = 0
         self.functions: list[FunctionRecord] = []
         self._records: tuple[CallRecord, ...] = ()
 
-    def has_room(self) -> bool:
-        """Whether there is room for another call; one that raises is kept in any case."""
-        if len(self._alive) < CALLS:
-            return True
-        self._left_out += 1
-        return False
-
     def count(self, call: TorchCall) -> None:
         """Count a call for as long as it is kept."""
-        self._alive.add(call)
+        self.budget.held.add(call)
 
     def keep(self, call: TorchCall) -> None:
         """Keep a call in this segment."""
         self._kept.append(call)
-
-    @property
-    def note(self) -> str | None:
-        """The line that says how many calls are missing."""
-        if not self._left_out:
-            return None
-        return f"{self._left_out:,} calls of Functions and hooks were not kept, after the first {CALLS:,}"
 
     def resolve(self, tape: Tape, taken: set[GraphNode]) -> None:
         """Make the records. A Function's forward belongs to the first segment that has `taken` its node."""

@@ -1,0 +1,109 @@
+"""Losses that take scores, or logarithms, and are given probabilities: they train, but badly, and no error shows it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import NodeRecord
+
+_SQUASHING = ("softmax", "sigmoid")
+_SAME_NUMBERS = (
+    "view", "unsafe_view", "reshape", "reshape_alias", "transpose", "t", "permute", "squeeze", "unsqueeze", "select",
+    "slice", "index", "clone", "to_copy", "contiguous", "alias", "unbind", "expand",
+)  # fmt: skip
+
+
+def probabilities_for_scores(program: Program) -> Iterator[Finding]:
+    """One finding for each place where a loss gets what softmax or sigmoid made, not scores or logarithms."""
+    told = set()
+    for node in program.recording.nodes:
+        what = _loss(program, node)
+        squashed = _squashed(program, node) if what else None
+        if squashed is None or node.place is None or node.place in told:
+            continue
+        which = "sigmoid" if program.does(squashed, "sigmoid") else "softmax"
+        if which == "sigmoid" and what == "log_softmax":
+            continue  # of an attention, say: only as a loss is it surely a mistake
+        told.add(node.place)
+        yield _finding(program, node, squashed, what, which)
+
+
+def _loss(program: Program, node: NodeRecord) -> str:
+    """The loss that a node belongs to, by the name of its function; empty if it is none of these."""
+    if program.does(node, "log_softmax"):
+        is_loss = any(program.does(program.node(user), "nll_loss", "nll_loss2d") for user in _users(program, node))
+        return "cross_entropy" if is_loss else "log_softmax"
+    if program.does(node, "binary_cross_entropy_with_logits"):
+        return "binary_cross_entropy_with_logits"
+    return "nll_loss" if program.does(node, "nll_loss", "nll_loss2d") else ""
+
+
+def _users(program: Program, node: NodeRecord) -> list[int]:
+    """The nodes that get the numbers of a node as they are."""
+    found, waiting = [], [node.id]
+    while waiting:
+        for user in program.users.get(waiting.pop(), ()):
+            found.append(user)
+            if program.does(program.node(user), *_SAME_NUMBERS):
+                waiting.append(user)
+    return found
+
+
+def _squashed(program: Program, node: NodeRecord) -> NodeRecord | None:
+    """The softmax or sigmoid whose results a loss gets, perhaps in another shape."""
+    before = node.edges[0].node if node.edges else None
+    while before is not None:
+        one = program.node(before)
+        if program.does(one, *_SQUASHING):
+            return one
+        if not program.does(one, *_SAME_NUMBERS):
+            return None
+        before = one.edges[0].node
+    return None
+
+
+def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str, which: str) -> Finding:
+    name = next((program.operand_name(one) for one in node.operands if one.ref is not None), "%")
+    name = program.name(squashed.id) if name.startswith("%") else name
+    named = not name.startswith("%")
+    short = what.replace("binary_cross_entropy_with_logits", "bce_with_logits")
+    takes = "logarithms" if what == "nll_loss" else "scores"
+    mistake = f"{short} at {at(node.place)} takes {takes}, but gets probabilities"
+    text = headline(f"{mistake}: {name}", mistake) if named else headline(mistake)
+    source = f"{name if named else 'Its input'} is the result of {which} at {at(squashed.place)}"
+    if what == "nll_loss":
+        lines: tuple[str, ...] = (
+            f"{source}. nll_loss takes no logarithm itself: of probabilities, it computes minus their mean.",
+            "Its gradient does not grow where the model is sure and wrong.",
+        )
+        remedy = "Use log_softmax instead of softmax, or give the scores to cross_entropy."
+    else:
+        lines = (f"{source}, and {what} applies {_own(what)} itself.", *_bound(program, node, what))
+        remedy = f"Give {what} the scores, without {which}; apply {which} only where probabilities are read."
+    others = (("made", squashed.place),) if squashed.place is not None and squashed.place != node.place else ()
+    return Finding(
+        "probabilities", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
+        program.tensor_of(node), others,
+    )  # fmt: skip
+
+
+def _own(what: str) -> str:
+    return "sigmoid" if what == "binary_cross_entropy_with_logits" else "softmax"
+
+
+def _bound(program: Program, node: NodeRecord, what: str) -> tuple[str, ...]:
+    """How small the loss can become, for inputs between 0 and 1."""
+    if what == "binary_cross_entropy_with_logits":
+        one, zero = format_number(math.log1p(math.exp(-1))), format_number(math.log(2))
+        return (f"So the loss of an element cannot fall below {one} where the target is 1, and {zero} where it is 0.",)
+    tensor = program.tensor_of(node)
+    shape = program.recording.tensors[tensor].shape if tensor is not None else ()
+    if what != "cross_entropy" or not shape:
+        return ()
+    classes = shape[1] if len(shape) > 1 else shape[0]
+    least = format_number(math.log1p((classes - 1) / math.e))
+    return (f"Its inputs lie between 0 and 1, so of {classes} classes the loss cannot fall below {least}.",)

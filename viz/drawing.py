@@ -11,15 +11,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from microtape.recording.file.archive import write_whole
 from viz.as_recording import as_recording
+from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import MAX_BOXES, MEDIUM, as_words
+from viz.basics.options import FEW, MAX_BOXES, MEDIUM, Amount, as_words, asked_details
 from viz.basics.theme import Theme, theme_called
+from viz.fitting.choose import choose, small_text
+from viz.fitting.drafts import drafts
+from viz.fitting.sizes import Fit, sizes_of
 from viz.insides.inside_graph import build_inside
+from viz.output.clear import clear_names
 from viz.output.dot import titles, to_dot
 from viz.output.fonts import without_font
+from viz.output.measure import Measures, measure
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
@@ -40,20 +47,29 @@ class Drawing:
     theme: Theme
     time_limit: float = TIME_LIMIT
     waiting: Waiting = lambda elapsed, limit: None
+    arrangement: Arrangement = AS_USUAL
 
     @cached_property
     def dot(self) -> str:
         """The DOT source: identical for identical programs, and valid input for a plain `dot`."""
         try:
-            return to_dot(self.graph, self.theme)
+            return to_dot(self.graph, self.theme, arrangement=self.arrangement)
         except ImportError as error:
             hint = "is a graphviz.py of your own in its way?"
             raise GraphvizError(f"the package graphviz cannot be imported ({hint}): {error}") from None
 
     @cached_property
+    def _clear(self) -> tuple[Arrangement, str]:
+        """The arrangement in which the names of frames can be read, and the SVG as Graphviz draws it."""
+
+        def drawn(arrangement: Arrangement) -> str:
+            return self._render("svg", arrangement).decode("utf-8")
+
+        return clear_names(self.graph, self.arrangement, drawn)
+
+    @cached_property
     def _svg(self) -> str:
-        drawn = self._render("svg").decode("utf-8")
-        return write_svg(read_svg(drawn, titles(self.graph)))
+        return write_svg(read_svg(self._clear[1], titles(self.graph)))
 
     def svg(self) -> str:
         """The picture as an SVG document. Raises GraphvizError, as do `png` and `pdf`."""
@@ -63,20 +79,25 @@ class Drawing:
         """The picture as a PNG file; `scale` 1 is 96 dots per inch. None: 2, or 1 for many boxes."""
         if scale is None:
             scale = 2.0 if len(self.graph.boxes) <= MEDIUM else 1.0
-        return self._render("png", scale)
+        return self._render("png", self._readable(), scale)
 
     def pdf(self) -> bytes:
         """The picture as a PDF file of one page."""
-        return self._render("pdf")
+        return self._render("pdf", self._readable())
 
-    def _render(self, format: Format, scale: float = 1.0) -> bytes:
+    def _readable(self) -> Arrangement:
+        """As `_clear`, which needs Graphviz, and without frames has nothing to do."""
+        return self._clear[0] if any(box.clusters for box in self.graph.boxes) else self.arrangement
+
+    def _render(self, format: Format, arrangement: Arrangement, scale: float = 1.0) -> bytes:
         if format != "svg" and (missing := without_font(self.dot)):  # a browser has fonts of its own
             warnings.warn(
                 f"no font on this machine has {', '.join(missing)} and letters like it, which a .{format} shows as "
                 "empty boxes: install a font for them (such as fonts-noto-cjk), or save an .svg",
                 stacklevel=4,
             )
-        return render(self.dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
+        dot = self.dot if arrangement == self.arrangement else to_dot(self.graph, self.theme, arrangement=arrangement)
+        return render(dot, format, scale=scale, time_limit=self.time_limit, waiting=self.waiting)
 
     def text(self, *, ascii: bool = False) -> str:
         """The picture as text: the boxes from the inputs down, with their rows and the gradients they sent."""
@@ -107,7 +128,7 @@ class Drawing:
         else:
             raise DrawError(f"cannot tell the format of {str(path)!r}: the name should end in {SUFFIXES}")
         try:
-            path.write_bytes(content)
+            write_whole(path, content)
         except OSError as error:
             raise DrawError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
         return path
@@ -136,6 +157,8 @@ def draw(
     open: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
+    detail: Amount | None = None,
+    fit: Fit | None = None,
     title: str | None = None,
     theme: str = "light",
     time_limit: float = TIME_LIMIT,
@@ -159,6 +182,12 @@ def draw(
             recomputation of a checkpoint. A number or a name, as for `around`, an operation as in `"Clip"`, or the name
             of a function that ran, as in `"Clip.backward"`. Then `step` counts the steps inside.
         max_boxes: the most boxes to draw at once.
+        detail: how much to show, in place of `show`: `"brief"` (names, shapes and the gradients that travelled),
+            `"lecture"` (values and gradients as well) or `"debug"` (formulas, saved tensors and source lines as well).
+        fit: where the picture goes: `"slide"` (1280 by 720 pixels), `"a4"` (a page, upright or on its side), `"column"`
+            (760 wide and at most 2000 high, for an issue or a page of documentation), or a size in pixels. The
+            direction of the arrows, columns, and what was not asked for of details and folds are chosen so that the
+            text is at least 12 pixels high; where that cannot be reached, a warning says so.
         title: the first line of the picture. None: the program and the pass.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
@@ -172,23 +201,29 @@ def draw(
     if isinstance(step, os.PathLike) or (isinstance(step, str) and Path(step).suffix):
         raise DrawError(f"viz.draw() writes no file: to write one, call viz.draw(...).save({_quoted(step)})")
     recording = as_recording(x, sys._getframe(1), "viz.draw")
-    if into is not None:
-        if around is not None or fold or as_words("open", open):
-            raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
-        inside = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
-        return Drawing(with_title(inside, title), theme_called(theme), time_limit, waiting)
-    graph = build_graph(
-        recording,
-        step=step,
-        pass_index=pass_index,
-        show=show,
-        around=around,
-        radius=radius,
-        fold=fold,
-        open=open,
-        max_boxes=max_boxes,
-    )
-    return Drawing(with_title(graph, title), theme_called(theme), time_limit, waiting)
+    show, looks = asked_details(show, detail), theme_called(theme)
+    if into is not None and (around is not None or fold or as_words("open", open)):
+        raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
+
+    def build(show: Collection[str] | None, fold: bool | None = fold, few: int = FEW) -> VisualGraph:
+        if into is not None:
+            made = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
+        else:
+            made = build_graph(recording, step=step, pass_index=pass_index, show=show, around=around, radius=radius,
+                               fold=fold, open=open, max_boxes=max_boxes, few=few)  # fmt: skip
+        return with_title(made, title)
+
+    def layout(graph: VisualGraph, arrangement: Arrangement) -> Measures:
+        dot = to_dot(graph, looks, arrangement=arrangement)
+        return measure(render(dot, "svg", time_limit=time_limit, waiting=waiting).decode("utf-8"))
+
+    if fit is None:
+        return Drawing(build(show), looks, time_limit, waiting)
+    may_fold = into is None and around is None and fold is None and not as_words("open", open)
+    fitted = choose(drafts(build, show, may_fold=may_fold), sizes_of(fit), layout)
+    if advice := small_text(fitted):
+        warnings.warn(advice, stacklevel=2)
+    return Drawing(fitted.graph, looks, time_limit, waiting, fitted.arrangement)
 
 
 def _quoted(path: str | os.PathLike[str]) -> str:

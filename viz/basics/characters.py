@@ -21,7 +21,9 @@ def visible(text: str, limit: int) -> str:
 
     The result contains no line break, is valid XML once escaped, and can be encoded as UTF-8.
     """
-    shown = "".join(_written_out(character) for character in text[: limit + 1])
+    shown = text[: limit + 1]
+    if not shown.isprintable():
+        shown = "".join(map(_written_out, shown))
     return shown if len(shown) <= limit else shown[: max(limit - 1, 0)] + "…"
 
 

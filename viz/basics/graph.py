@@ -36,10 +36,15 @@ Tone: TypeAlias = Literal["plain", "muted", "gradient", "alarm"]
 
 
 class Cluster(NamedTuple):
-    """An open fold: a frame around its boxes (a cluster, in Graphviz's terms)."""
+    """A frame around boxes (a cluster, in Graphviz's terms): an open fold, or a column, whose frame is invisible."""
 
     id: str
     name: str
+
+    @property
+    def is_column(self) -> bool:
+        """Whether it is one of the columns into which the picture is wrapped."""
+        return self.id.startswith("column")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,15 @@ DETAILS: tuple[Detail, ...] = (
     "legend",
 )
 _ONLY_ON_REQUEST = frozenset({"heat"})
+Amount: TypeAlias = Literal["brief", "lecture", "debug"]
+
+AMOUNTS: dict[Amount, tuple[Detail, ...]] = {
+    "brief": ("terms",),  # names, shapes, and the gradients on the arrows
+    "lecture": ("values", "gradients", "terms", "constants", "legend"),
+    "debug": tuple(detail for detail in DETAILS if detail not in _ONLY_ON_REQUEST),
+}
+"""Named amounts of detail."""
+
 SMALL = 30  # boxes up to which every detail is shown
 MEDIUM = 100  # boxes up to which all details but formulas, contracts and source lines are shown
 MAX_BOXES = 300  # the most boxes that are readable in one picture
@@ -59,6 +68,17 @@ def as_words(name: str, value: object) -> list[str]:
     return list(value)
 
 
+def asked_details(show: Collection[str] | None, detail: str | None) -> Collection[str] | None:
+    """What `show` says, or the details of that amount. Raises DrawError if both are given, or for another word."""
+    if detail is None:
+        return show
+    if show is not None:
+        raise DrawError("show= and detail= both say what to show: leave one of them out")
+    if detail not in AMOUNTS:
+        raise DrawError(f"detail={visible(repr(detail), 30)} is not valid: it takes {', '.join(AMOUNTS)}")
+    return AMOUNTS[detail]
+
+
 def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
     """The details to show: those in `show`, or by default those that stay readable with that many boxes.
 
@@ -67,9 +87,9 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
     """
     if show is None:
         if boxes <= SMALL:
-            return frozenset(DETAILS) - _ONLY_ON_REQUEST
+            return frozenset(AMOUNTS["debug"])
         if boxes <= MEDIUM:
-            return frozenset(DETAILS) - _ONLY_ON_REQUEST - {"formulas", "contract", "source"}
+            return frozenset(AMOUNTS["debug"]) - {"formulas", "contract", "source"}
         return frozenset({"values", "gradients", "legend"})
     asked = as_words("show", show)
     unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)

@@ -6,28 +6,32 @@ import os
 import sys
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from microtape.basics.collector import paused
+from microtape.recording.file.archive import write_whole
 from microtape.recording.model.model import Recording
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.as_recording import as_recording
+from viz.basics.arrangement import AS_USUAL
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import MAX_BOXES, as_whole_number
+from viz.basics.options import FEW, MAX_BOXES, Amount, as_whole_number, as_words, asked_details
 from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
+from viz.films.fit_frames import fit_frames
 from viz.films.fixed_layout import fix_layout
 from viz.films.gif import to_gif
 from viz.films.inside_data import inside_data
 from viz.films.page import film_page
 from viz.films.page_data import ArrayTable, chapter_data
 from viz.films.page_svg import page_svg
+from viz.fitting.sizes import Fit
 from viz.insides.inside_graph import inside_picture
 from viz.insides.walk import Insides, find_insides, find_passes
 from viz.output.dot import to_dot
@@ -59,14 +63,23 @@ class Film:
     most_steps: int = MOST_STEPS
     steps: tuple[int, int] | None = None
     seconds: float = 1.0
+    detail: Amount | None = None
+    fit: Fit | None = None
     title: str | None = None
     theme: str | None = None
     time_limit: float = TIME_LIMIT
     progress: Progress = lambda done, of: None
 
     @cached_property
+    def _shown(self) -> Collection[str] | None:
+        """The details that `show` or `detail` asks for."""
+        return asked_details(self.show, self.detail)
+
+    @cached_property
     def html(self) -> str:
         """The page: one self-contained file that loads nothing else. Raises DrawError."""
+        if self.fit is not None:
+            raise DrawError("fit= is for a .gif: a page fits itself to its window")
         chapters, svgs, legend, values = [], [], {}, ArrayTable()
         count = ProgressCounter(self.progress)
         passes = self._filmed_passes(count, _page_work)
@@ -82,7 +95,15 @@ class Film:
         """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
         theme = theme_called(self.theme or "light")
         count = ProgressCounter(self.progress)
-        dots = [to_dot(one, theme, "frame") for filmed in self._filmed_passes(count, int) for one in filmed.pictures]
+        if self.fit is None:
+            frames, arrangement = self._frames(count), AS_USUAL
+        else:
+            may_fold = self.into is None and self.fold is None and not as_words("open", self.open)
+            frames, arrangement = fit_frames(
+                self._draft, self.fit, self._shown, theme, self.time_limit, may_fold=may_fold
+            )
+            count.begin(len(frames))
+        dots = [to_dot(one, theme, "frame", arrangement) for one in frames]
 
         def drawn(dot: str) -> bytes:
             png = render(dot, "png", scale=scale, time_limit=self.time_limit)
@@ -91,6 +112,14 @@ class Film:
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a child process
             return to_gif(list(pool.map(drawn, dots)), self.seconds)
+
+    def _frames(self, count: ProgressCounter, few: int = FEW) -> list[VisualGraph]:
+        return [one for filmed in self._filmed_passes(count, int, few) for one in filmed.pictures]
+
+    def _draft(self, show: Collection[str] | None, fold: bool | None = None, few: int = FEW) -> list[VisualGraph]:
+        """The frames with these details and folds."""
+        film = replace(self, show=show, detail=None, fold=self.fold if fold is None else fold)
+        return film._frames(ProgressCounter(lambda done, of: None), few)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the film in the format of the suffix, .html or .gif. Returns the path.
@@ -107,7 +136,7 @@ class Film:
         else:
             raise DrawError(f"cannot tell the format of {str(path)!r}: the name of a film should end in {SUFFIXES}")
         try:
-            path.write_bytes(content)
+            write_whole(path, content)
         except OSError as error:
             raise DrawError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
         return path
@@ -124,9 +153,12 @@ class Film:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
 
     def _filmed_passes(
-        self, count: ProgressCounter, work_after: Callable[[int], int]
+        self, count: ProgressCounter, work_after: Callable[[int], int], few: int = FEW
     ) -> Sequence[_FilmedPass | _FilmedInside]:
-        """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards."""
+        """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards.
+
+        Folds open by themselves as long as a picture has at most `few` boxes.
+        """
         recording = self.recording
         if self.into is not None:
             return self._filmed_insides(self.into, count, work_after)
@@ -145,7 +177,9 @@ class Film:
         counts = [last - first + 1 for first, last in ranges]
         count.begin(sum(counts) + sum(map(work_after, counts)))
         with paused():
-            return [self._filmed_pass(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
+            return [
+                self._filmed_pass(timeline, *one, count, few) for timeline, one in zip(timelines, ranges, strict=True)
+            ]
 
     def _filmed_insides(
         self, into: int | str, count: ProgressCounter, work_after: Callable[[int], int]
@@ -163,7 +197,7 @@ class Film:
             for one in found:
                 drawn = []
                 for done in range(len(one.steps) + 1):
-                    drawn.append(with_title(inside_picture(one, done, self.show, self.max_boxes), self.title))
+                    drawn.append(with_title(inside_picture(one, done, self._shown, self.max_boxes), self.title))
                     count.add()
                 made.append(_FilmedInside(one, fix_layout(drawn)))
         return made
@@ -187,9 +221,11 @@ class Film:
             raise DrawError(f"steps=({first}, {last}) is not valid: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
-    def _filmed_pass(self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter) -> _FilmedPass:
-        scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
-                           focus=False)  # fmt: skip
+    def _filmed_pass(
+        self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter, few: int
+    ) -> _FilmedPass:
+        scene = make_scene(timeline.at(), show=self._shown, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
+                           focus=False, few=few)  # fmt: skip
         moments = [timeline.at(done) for done in range(first, last + 1)]
         nodes = scene.selection.nodes
         if self.steps is not None:  # show only the rows of the tape that change
@@ -255,6 +291,8 @@ def film(
     most_steps: int = MOST_STEPS,
     steps: tuple[int, int] | None = None,
     seconds: float = 1.0,
+    detail: Amount | None = None,
+    fit: Fit | None = None,
     title: str | None = None,
     theme: str | None = None,
     time_limit: float = TIME_LIMIT,
@@ -275,6 +313,8 @@ def film(
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
         seconds: how long a GIF shows each step.
+        detail: how much to show, in place of `show`, as for `viz.draw`.
+        fit: where a GIF goes, as for `viz.draw`. A page fits itself to its window.
         title: the first line of the film. None: the program and the pass.
         theme: one of `viz.THEMES`. None: light or dark, as the reader's browser prefers (a GIF is light).
         time_limit: seconds that Graphviz may take.
@@ -286,6 +326,7 @@ def film(
         RecordingError: the `.tape` file is missing or damaged.
     """
     recording = as_recording(x, sys._getframe(1), "viz.film")
+    asked_details(show, detail)
     if into is None:
         _check_passes(recording)
     made = Film(
@@ -299,6 +340,8 @@ def film(
         most_steps=most_steps,
         steps=steps,
         seconds=seconds,
+        detail=detail,
+        fit=fit,
         title=title,
         theme=theme,
         time_limit=time_limit,

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
+from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
 from viz.films.page_data import every_row
+from viz.output.clear import clear_names
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
 from viz.output.render import render
@@ -28,7 +30,11 @@ TERM_HALF = TEXT_SIZE * 0.602 / 2  # half a character: Graphviz centres the text
 
 def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
     """The SVG element; ids begin with `prefix`. Raises GraphvizError."""
-    drawn = render(to_dot(picture, LIGHT, "page"), "svg", time_limit=time_limit).decode("utf-8")
+
+    def laid_out(arrangement: Arrangement) -> str:
+        return render(to_dot(picture, LIGHT, "page", arrangement), "svg", time_limit=time_limit).decode("utf-8")
+
+    _, drawn = clear_names(picture, AS_USUAL, laid_out)
     titles = {box.id: box.tooltip[0] if box.tooltip else box.title for box in picture.boxes}
     root = read_svg(drawn, {"graph0": picture.title, **titles})
     found = dict(groups(root))

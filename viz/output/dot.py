@@ -9,29 +9,48 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 
+from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.graph import Arrow, Box, Cluster, VisualGraph
 from viz.basics.theme import CODE_FONT, RECORDED_LOOKS, TEXT_FONT, Theme
 from viz.output import graphviz_api
-from viz.output.labels import CODE_SIZE, CUT_SIZE, TEXT_SIZE, box_label, heading, heading_size, legend, legend_size
+from viz.output.labels import (
+    CODE_SIZE,
+    CUT_SIZE,
+    TEXT_SIZE,
+    at_least,
+    box_label,
+    heading,
+    heading_size,
+    legend,
+    legend_size,
+)
+from viz.output.spine import spine
+
+STRAIGHT = "8"  # the weight of an arrow that should be straight; that of others is 1
 
 Style: TypeAlias = Literal["picture", "frame", "page"]
 """A picture on its own; a frame of a GIF, of the same size as the others; or the picture in a film's page, which has
 its own heading, legend and arrowheads."""
 
 
-def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture") -> str:
+def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture", arrangement: Arrangement = AS_USUAL) -> str:
     """The picture's DOT source. The cluster around everything carries the legend below it."""
+    straight = spine(graph) if _has_clusters(graph) or arrangement != AS_USUAL else frozenset()
     lines = [
         "digraph microtape {",
-        f"  graph [{graphviz_api.attributes(_graph_attributes(graph, theme, style))}]",
+        f"  graph [{graphviz_api.attributes(_graph_attributes(graph, theme, style, arrangement))}]",
         f"  node [{graphviz_api.attributes(_node_defaults(theme))}]",
-        f"  edge [{graphviz_api.attributes(_edge_defaults(theme))}]",
+        f"  edge [{graphviz_api.attributes(_edge_defaults(theme, arrangement))}]",
         "  subgraph cluster_picture {",
-        f"    graph [{graphviz_api.attributes(_legend_attributes(graph, theme, style))}]",
-        *(f"    {line}" for line in _boxes(graph.boxes, theme, style)),
+        f"    graph [{graphviz_api.attributes(_legend_attributes(graph, theme, style, arrangement))}]",
+        *(f"    {line}" for line in _boxes(graph.boxes, theme, style, arrangement)),
         *(f"    {{ rank=same {'; '.join(ids)} }}" for ids in _layers(graph.boxes)),
+        *(f"    {above} -> {below} [style=invis weight=0]" for above, below in _unordered(graph)),
         "  }",
-        *(f"  {_arrow(number, arrow, theme, style)}" for number, arrow in enumerate(graph.arrows)),
+        *(
+            f"  {_arrow(number, arrow, theme, style, arrangement, straight=number in straight)}"
+            for number, arrow in enumerate(graph.arrows)
+        ),
         "}",
     ]
     return "\n".join(lines) + "\n"
@@ -47,27 +66,36 @@ def titles(graph: VisualGraph) -> dict[str, str]:
     }
 
 
-def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
+def _has_clusters(graph: VisualGraph) -> bool:
+    return any(box.clusters for box in graph.boxes)
+
+
+def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
+    label = at_least(heading(graph, theme, fixed=style == "frame"), arrangement.smallest) if style != "page" else ""
     return {
         "bgcolor": theme.background,
         "fontname": TEXT_FONT,
         "fontsize": str(heading_size(graph)),
         "fontcolor": theme.muted,
-        "label": graphviz_api.markup(heading(graph, theme, fixed=style == "frame")) if style != "page" else "",
+        "label": graphviz_api.markup(label) if label else "",
         "labelloc": "t",
         "labeljust": "l",
         "nodesep": "0.3",
         "ranksep": "0.35",
         "pad": "0.2",
-        **({"newrank": "true"} if any(box.clusters for box in graph.boxes) else {}),
+        **({"rankdir": "LR"} if arrangement.direction == "right" else {}),
+        **({"size": f"{arrangement.inches}!"} if arrangement.width else {}),
+        **({"newrank": "true"} if _has_clusters(graph) else {}),
         "tooltip": graphviz_api.plain(graph.title),
     }
 
 
-def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style) -> dict[str, str]:
-    label = graphviz_api.markup(legend(graph, theme)) if graph.legend and style != "page" else ""
-    return {"label": label, "fontsize": str(legend_size(graph)), "labelloc": "b", "labeljust": "l", "pencolor": "none",
-            "margin": "0", "tooltip": " "}  # fmt: skip
+def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
+    smallest = arrangement.smallest
+    label = graphviz_api.markup(at_least(legend(graph, theme), smallest)) if graph.legend and style != "page" else ""
+    size = str(max(legend_size(graph), smallest))
+    return {"label": label, "fontsize": size, "labelloc": "b", "labeljust": "l", "pencolor": "none", "margin": "0",
+            "tooltip": " "}  # fmt: skip
 
 
 def _node_defaults(theme: Theme) -> dict[str, str]:
@@ -75,30 +103,38 @@ def _node_defaults(theme: Theme) -> dict[str, str]:
             "shape": "box", "height": "0.2", "width": "0.2"}  # fmt: skip
 
 
-def _edge_defaults(theme: Theme) -> dict[str, str]:
-    return {"fontname": CODE_FONT, "fontsize": str(TEXT_SIZE), "fontcolor": theme.gradient, "color": theme.line,
+def _edge_defaults(theme: Theme, arrangement: Arrangement) -> dict[str, str]:
+    size = max(TEXT_SIZE, arrangement.smallest)
+    return {"fontname": CODE_FONT, "fontsize": str(size), "fontcolor": theme.gradient, "color": theme.line,
             "arrowsize": "0.6"}  # fmt: skip
 
 
-def _boxes(boxes: Iterable[Box], theme: Theme, style: Style, depth: int = 0) -> Iterator[str]:
-    """The boxes, each inside the clusters of its open folds."""
+def _boxes(boxes: Iterable[Box], theme: Theme, style: Style, arrangement: Arrangement, depth: int = 0) -> Iterator[str]:
+    """The boxes, each inside of its clusters.
+
+    NB: `dot` lays a graph out downwards and then turns it: to the right, the column that comes last is on top.
+    """
     inside: dict[Cluster, list[Box]] = {}
     for box in boxes:
         if len(box.clusters) > depth:
             inside.setdefault(box.clusters[depth], []).append(box)
         else:
-            yield f"{graphviz_api.quote(box.id)} [{graphviz_api.attributes(_box(box, theme, style))}]"
-    for cluster, members in inside.items():
+            yield f"{graphviz_api.quote(box.id)} [{graphviz_api.attributes(_box(box, theme, style, arrangement))}]"
+    in_order = inside.items() if arrangement.direction == "down" else reversed(inside.items())
+    for cluster, members in in_order:
         yield f"subgraph {graphviz_api.quote(f'cluster_{cluster.id}')} {{"
-        yield f"  graph [{graphviz_api.attributes(_cluster(cluster, theme))}]"
-        yield from (f"  {line}" for line in _boxes(members, theme, style, depth + 1))
+        yield f"  graph [{graphviz_api.attributes(_cluster(cluster, theme, arrangement))}]"
+        yield from (f"  {line}" for line in _boxes(members, theme, style, arrangement, depth + 1))
         yield "}"
 
 
-def _cluster(cluster: Cluster, theme: Theme) -> dict[str, str]:
+def _cluster(cluster: Cluster, theme: Theme, arrangement: Arrangement) -> dict[str, str]:
+    if cluster.is_column:
+        return {"label": "", "margin": "8", "pencolor": "none", "tooltip": " "}
+    size = max(TEXT_SIZE, arrangement.smallest)
     return {"id": cluster.id, "label": graphviz_api.plain(cluster.name), "fontname": CODE_FONT,
-            "fontsize": str(TEXT_SIZE), "labelloc": "t", "labeljust": "l", "pencolor": theme.line, "style": "dotted",
-            "margin": "6", "tooltip": graphviz_api.tooltip((cluster.name,))}  # fmt: skip
+            "fontsize": str(size), "labelloc": "t", "labeljust": arrangement.names[0], "pencolor": theme.line,
+            "style": "dotted", "margin": "6", "tooltip": graphviz_api.tooltip((cluster.name,))}  # fmt: skip
 
 
 def _layers(boxes: Iterable[Box]) -> list[list[str]]:
@@ -108,13 +144,31 @@ def _layers(boxes: Iterable[Box]) -> list[list[str]]:
     return [ranks[rank] for rank in sorted(ranks)]
 
 
-def _box(box: Box, theme: Theme, style: Style) -> dict[str, str]:
+def _unordered(graph: VisualGraph) -> list[tuple[str, str]]:
+    """Boxes of neighbouring layers that no arrow connects: Graphviz would not know which layer is above the other.
+
+    Only frames have such layers: see `viz.planning.ranks.above_clusters`.
+    """
+    if not _has_clusters(graph):
+        return []
+    ranks = {box.id: box.rank for box in graph.boxes}
+    known = {(ranks[arrow.tail], ranks[arrow.head]) for arrow in graph.arrows if not arrow.aside}
+    layers = {box.rank: graphviz_api.quote(box.id) for box in graph.boxes}
+    return [
+        (layers[rank], layers[rank + 1])
+        for rank in sorted(layers)
+        if rank + 1 in layers and (rank, rank + 1) not in known
+    ]
+
+
+def _box(box: Box, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
+    label = box_label(box, theme, fixed=style != "picture", sideways=arrangement.direction == "right")
     line, fill, outline, width = _looks(box, theme)
     shape = "note" if box.kind == "error" else _recorded_look(box)[0]
     seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
-        "label": graphviz_api.markup(box_label(box, theme, fixed=style != "picture")),
+        "label": graphviz_api.markup(at_least(label, arrangement.smallest)),
         "tooltip": graphviz_api.tooltip(box.tooltip or (box.title,)),
         "color": line,
         "fillcolor": fill,
@@ -174,9 +228,10 @@ def _recorded_look(box: Box) -> tuple[str, str, str]:
     return RECORDED_LOOKS[number % len(RECORDED_LOOKS)]
 
 
-def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
-    port = "" if arrow.port is None else f":o{arrow.port}:s"
-    into = "" if arrow.head_port is None else f":o{arrow.head_port}:n"
+def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style, arrangement: Arrangement, *, straight: bool) -> str:
+    leaves, arrives = ("s", "n") if arrangement.direction == "down" else ("e", "w")
+    port = "" if arrow.port is None else f":o{arrow.port}:{leaves}"
+    into = "" if arrow.head_port is None else f":o{arrow.head_port}:{arrives}"
     ends = [graphviz_api.quote(arrow.tail) + port, graphviz_api.quote(arrow.head) + into]
     if arrow.upwards:
         ends.reverse()
@@ -186,6 +241,7 @@ def _arrow(number: int, arrow: Arrow, theme: Theme, style: Style) -> str:
         **({"dir": "none"} if style == "page" else _arrow_looks(arrow, theme)),
         **label,
         **({"constraint": "false"} if arrow.aside else {}),
+        **({"weight": STRAIGHT} if straight else {}),
         "id": f"a{number}",
         "tooltip": about,
         "labeltooltip": about,

@@ -6,6 +6,7 @@ Every text passes through `_styled`, which escapes it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import cast
 
@@ -14,18 +15,22 @@ from viz.basics.graph import LINE_WIDTH, SPACE, STATE_GLYPHS, Box, BoxState, Leg
 from viz.basics.heat import Heat
 from viz.basics.theme import CODE_FONT, TEXT_FONT, Theme
 from viz.output import graphviz_api
-from viz.output.thumbnail import thumbnail
+from viz.output.thumbnail import SIGN_SIZE, thumbnail
 
 HEADING_SIZE, TITLE_SIZE, CODE_SIZE, TEXT_SIZE, LEGEND_SIZE = 13, 12, 10, 9, 8
 CUT_SIZE = 14  # of the scissors on a border's arrow
 LEGEND_COLUMN = 26  # characters
 WIDE, LARGEST = 120, 1.6  # characters: wider pictures are viewed from further away, so heading and legend grow
 
+_SIZE = re.compile(r'POINT-SIZE="(\d+)"')  # in a text, the quotation marks would be escaped
 _BARE = ' BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 
 
-def box_label(box: Box, theme: Theme, *, fixed: bool = False) -> str:
-    """Title, rows and ports; `fixed` always leaves room for a glyph. Inherits the code font at CODE_SIZE."""
+def box_label(box: Box, theme: Theme, *, fixed: bool = False, sideways: bool = False) -> str:
+    """Title, rows and ports; `fixed` always leaves room for a glyph. Inherits the code font at CODE_SIZE.
+
+    `sideways`: the ports are below each other, for arrows that go to the right.
+    """
     glyph = (STATE_GLYPHS[box.state] or SPACE * fixed) if box.kind not in ("again", "error") else ""
     title = _styled(f"{glyph} ", _state_colour(box.state, theme), TITLE_SIZE) if glyph else ""
     faded = box.kind == "again" or box.state == "outside"
@@ -33,10 +38,16 @@ def box_label(box: Box, theme: Theme, *, fixed: bool = False) -> str:
     title += _styled(box.title, theme.muted if faded else "", size, bold=not faded)
     if box.note:
         title += _styled(f"  {box.note}", theme.muted, TEXT_SIZE, TEXT_FONT)
-    cells = _lines([title, *_rows(box.rows, theme, heat=not fixed)], columns=len(box.ports))
-    ports = "".join(_port(number, port, theme, heat=not fixed) for number, port in enumerate(box.ports))
-    row = f"<TR>{ports}</TR>" if ports else ""
+    cells = _lines([title, *_rows(box.rows, theme, heat=not fixed)], columns=1 if sideways else len(box.ports))
+    ports = [_port(number, port, theme, heat=not fixed) for number, port in enumerate(box.ports)]
+    row = f"<TR>{('</TR><TR>' if sideways else '').join(ports)}</TR>" if ports else ""
     return f"<TABLE{_BARE}>{row + cells if box.ports_on_top else cells + row}</TABLE>"
+
+
+def at_least(label: str, smallest: int) -> str:
+    """The label with its small print as large as `smallest`; the signs in heat maps stay as they are."""
+    small = range(SIGN_SIZE + 1, smallest)
+    return _SIZE.sub(lambda size: f'POINT-SIZE="{smallest if int(size[1]) in small else size[1]}"', label)
 
 
 def heading(graph: VisualGraph, theme: Theme, *, fixed: bool = False) -> str:

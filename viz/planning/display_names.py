@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, TensorRef
+from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 
@@ -15,7 +15,10 @@ TITLE_WIDTH = 52
 
 
 def tensor_name(now: Moment, ref: TensorRef | None) -> str:
-    """The name in the program, else the node that computed it (`%4`, `%4.1` for output 1), else its value or shape."""
+    """The name in the program, else the node that computed it (`%4`, `%4.1` for output 1), else what is known.
+
+    The name in the operation that saved it, the operation off the tape that computed it, its value, or its shape.
+    """
     if ref is None:
         return "_"
     recording = now.recording
@@ -26,12 +29,30 @@ def tensor_name(now: Moment, ref: TensorRef | None) -> str:
     if made is not None:
         node, output = made
         return f"%{node}.{output}" if len(recording.nodes[node].outputs) > 1 else f"%{node}"
-    if made is None and (border := now.timeline.borders.get(ref)) is not None:
+    if name := name_in_forward(now, ref):
+        return name
+    if (border := now.timeline.borders.get(ref)) is not None:
         return f"{visible(border.op, NAME_WIDTH)}(…)"
     value = recording.value(ref)
     if value is not None and not tensor.shape:
         return format_value(value, 10)
     return shape_words(tensor.shape) + (" tensor" if len(tensor.shape) > 1 else "")
+
+
+def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
+    """Whether only the operation has a name for what it saved, such as a mask that it made."""
+    has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer
+    return has_none and len(saved.name) > 1 and not saved.name.startswith("saved_tensors[")
+
+
+def name_in_forward(now: Moment, ref: TensorRef) -> str:
+    """The name that a tensor has in the operation that saved it; empty if none did."""
+    for saver in now.timeline.savers.get(ref, ()):
+        node = now.recording.nodes[saver]
+        for one in node.saved:
+            if one.ref == ref and named_in_forward(now, node, one):
+                return visible(one.name, NAME_WIDTH)
+    return ""
 
 
 def shape_words(shape: tuple[int, ...]) -> str:
@@ -66,7 +87,7 @@ def operand_name(now: Moment, operand: Operand) -> str:
 
 def location(recording: Recording, place: Place) -> str:
     """`line 7` if the program is one file, `model.py:7` if it has several."""
-    return f"line {place.line}" if len(recording.sources) < 2 else f"{visible(place.file, 30)}:{place.line}"
+    return place.at_line if len(recording.sources) < 2 else visible(place.at, 36)
 
 
 def code_at(recording: Recording, place: Place, width: int) -> str:

@@ -20,6 +20,7 @@ from viz.planning.repeats import Position, find_repeats
 FoldKind: TypeAlias = Literal["scope", "loop", "function"]
 
 NAME_WIDTH = 40
+_DEEPEST = 20  # scopes inside of each other: nothing could be read in more frames
 WORTH_A_FRAME = 3  # operations: a frame around the one or two of a single call would say nothing
 
 
@@ -102,6 +103,10 @@ class _FoldFinder:
     def __init__(self, recording: Recording, nodes: list[int]) -> None:
         self.recording = recording
         self.nodes = nodes
+        self._paths: list[tuple[int, ...]] = []  # of each scope: those around it and itself, outermost first
+        for scope in recording.scopes:
+            around = self._paths[scope.outer] if scope.outer is not None else ()
+            self._paths.append((*around, scope.id)[:_DEEPEST])
         self._symbols: dict[int, Hashable] = {}
         self._functions: dict[str, set[Hashable]] = {}  # function -> the symbols of its operations
         for node in nodes:
@@ -219,12 +224,9 @@ class _FoldFinder:
 
     def _scope(self, node: int, depth: int) -> int | None:
         """The scope at that depth around the node (0 is the outermost); None if fewer scopes surround it."""
-        path: list[int] = []
         scope = self.recording.nodes[node].scope
-        while scope is not None:
-            path.append(scope)
-            scope = self.recording.scopes[scope].outer
-        return path[-1 - depth] if depth < len(path) else None
+        path = self._paths[scope] if scope is not None else ()
+        return path[depth] if depth < len(path) else None
 
     def _line(self, item: Item) -> int:
         return min((place.line for node in operations(item) if (place := self.recording.nodes[node].place)), default=0)

@@ -12,15 +12,24 @@ from microtape.recording.model.undifferentiable import why_undifferentiable
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.options import Detail
-from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.planning.display_names import (
+    NAME_WIDTH,
+    code_at,
+    location,
+    name_in_forward,
+    operation_title,
+    shape_words,
+    tensor_name,
+)
 from viz.scene.contract_rows import contract_rows, output_rows
 from viz.scene.history_ends import border_rows, border_title, detached_rows, history_end, leaf_history_end, written_rows
-from viz.scene.saved_and_hooks import hook_rows, name_in_forward, saved_rows, saver_rows
+from viz.scene.saved_and_hooks import hook_rows, saved_rows, saver_rows
 from viz.scene.value_rows import VALUE_WIDTH, value_row, value_text
 from viz.scene.write_rows import write_rows
 
 FORMULA_WIDTH = 46
 NO_GRADIENT = "no gradient yet"
+MOST_PORTS = 6  # of more outputs, which stand side by side, only the tooltip has the values
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +80,12 @@ class BoxMaker:
         if tensor.requires_grad:
             return self._unused(ref, rank)
         found = history_end(self.now, ref)
+        title = tensor_name(self.now, ref) if found is None else border_title(self.now, ref, found.border)
         return Box(
             id=f"t{ref.tensor}v{ref.version}",
             kind="border" if found is not None else "constant",
             state="",
-            title=(name_in_forward(self.now, ref) or tensor_name(self.now, ref))
-            if found is None
-            else border_title(self.now, ref, found.border),
+            title=title,
             note=self._shape(ref.tensor) if tensor.name or name_in_forward(self.now, ref) or found is not None else "",
             rows=(
                 *(border_rows(self.now, found) if found is not None else ()),
@@ -244,11 +252,14 @@ class BoxMaker:
         ]
 
     def _port(self, node: NodeRecord, output: int) -> Port:
+        """One of several outputs."""
         ref = node.outputs[output]
+        ends = ref is not None and not self.now.recording.tensors[ref.tensor].requires_grad
+        if len(node.outputs) > MOST_PORTS:
+            return Port(f"{output}", (), ends)
         name = f" {tensor_name(self.now, ref)}" if ref is not None else ""
         rows = [Row("", self._shape(ref.tensor), "muted")] if ref is not None else []
         rows += output_rows(self.now.recording, node, output) if "contract" in self.show else []
-        ends = ref is not None and not self.now.recording.tensors[ref.tensor].requires_grad
         return Port(f"{output}:{name}", (*rows, *self._value(ref), *self._gradient(node.id, output)), ends)
 
     def _shape(self, tensor_id: int) -> str:
@@ -276,7 +287,7 @@ class BoxMaker:
             if (came := self.now.arrived(node.id, output)) is not None:
                 lines.append(f"gradient: {self._long(came.total)}")
         if node.place is not None:
-            lines.append(f"{visible(node.place.file, 80)}:{node.place.line} {code_at(recording, node.place, 120)}")
+            lines.append(f"{visible(node.place.at, 86)} {code_at(recording, node.place, 120)}")
         return tuple(lines)
 
 

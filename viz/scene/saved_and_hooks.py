@@ -11,7 +11,7 @@ from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, T
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Row
-from viz.planning.display_names import NAME_WIDTH, tensor_name
+from viz.planning.display_names import NAME_WIDTH, named_in_forward, tensor_name
 
 LIST_WIDTH = 36
 MOST_SAVERS = 5  # named in a box
@@ -46,22 +46,6 @@ def overwritten_saved(now: Moment) -> tuple[NodeRecord, str] | None:
             if _version_now(now, node, one) != one.ref.version:
                 return node, tensor_name(now, one.ref)
     return None
-
-
-def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
-    """Whether only the operation has a name for what it saved, such as a mask that it made."""
-    has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer
-    return has_none and len(saved.name) > 1 and not saved.name.startswith("saved_tensors[")
-
-
-def name_in_forward(now: Moment, ref: TensorRef) -> str:
-    """The name that a tensor has in the operation that saved it; empty if none did."""
-    for saver in now.timeline.savers.get(ref, ()):
-        node = now.recording.nodes[saver]
-        for one in node.saved:
-            if one.ref == ref and named_in_forward(now, node, one):
-                return visible(one.name, NAME_WIDTH)
-    return ""
 
 
 def _version_now(now: Moment, node: NodeRecord, saved: SavedRecord) -> int:

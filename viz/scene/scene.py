@@ -18,7 +18,7 @@ from viz.planning.display_names import usual_dtype
 from viz.planning.folds import STRATEGIES, Fold, Item, by_scopes, folded
 from viz.planning.group_contents import GroupContents
 from viz.planning.open_folds import FoldView, Group, every_repetition, fold_view, open_more, opened
-from viz.planning.ranks import assign_ranks
+from viz.planning.ranks import above_clusters, assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.failure import overwriters
 from viz.scene.heading import note_advice, notes
@@ -52,8 +52,11 @@ def make_scene(
     open: str | Collection[str] = (),
     max_boxes: int = MAX_BOXES,
     focus: bool = True,
+    few: int = FEW,
 ) -> Scene:
     """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
+
+    Folds open by themselves as long as the picture has at most `few` boxes.
 
     Raises:
         DrawError: an argument is not valid for this recording.
@@ -68,8 +71,8 @@ def make_scene(
     cuts = find_cuts(now, frozenset(selection.nodes), _inputs(now, selection, uses))
     planner = _Planner(now.recording, selection.nodes, uses, tuple(cuts))
     if around is None and (fold or asked or (fold is None and len(selection.nodes) > FOLD_ABOVE)):
-        items = _fold(planner)
-        plan = planner.plan(_view(items, asked, _focus(now, selection, uses) if focus else (), planner))
+        items = _fold(planner, few)
+        plan = planner.plan(_view(items, asked, _focus(now, selection, uses) if focus else (), planner, few))
         if len(plan.order) > max_boxes and not asked:
             plan = planner.plan(fold_view(items, set()))  # the folds that the focus opened took too many boxes
     else:
@@ -93,7 +96,7 @@ def make_scene(
         selection,
         shown,
         plan,
-        assign_ranks(plan.order, users),
+        assign_ranks(plan.order, users, above_clusters(plan.order, users, plan.clusters)),
         GroupContents(now.timeline, planner.uses),
         usual_dtype(now.recording, tensors),
         {ref.tensor: ref for ref in reversed(operands)},
@@ -131,7 +134,7 @@ def _inputs(now: Moment, selection: Selection, uses: Sequence[Use]) -> dict[int 
     return dict.fromkeys([*leaves, *(use.of for use in uses if isinstance(use.of, TensorRef))])
 
 
-def _fold(planner: _Planner) -> tuple[Item, ...]:
+def _fold(planner: _Planner, few: int) -> tuple[Item, ...]:
     """The tape folded by the first strategy that leaves few boxes, or else by the one that leaves the fewest."""
     best: tuple[int, tuple[Item, ...]] | None = None
     for strategy in STRATEGIES:
@@ -139,18 +142,20 @@ def _fold(planner: _Planner) -> tuple[Item, ...]:
         count = planner.count(fold_view(items, set()))
         if best is None or count < best[0]:
             best = count, items
-        if count <= FEW:
+        if count <= few:
             break
     assert best is not None
     return best[1]
 
 
-def _view(items: tuple[Item, ...], asked: Sequence[str], focus: Collection[int], planner: _Planner) -> FoldView:
+def _view(
+    items: tuple[Item, ...], asked: Sequence[str], focus: Collection[int], planner: _Planner, few: int
+) -> FoldView:
     """Open the folds that were asked for; if none were, those in focus and as many others as fit."""
     first = opened(items, asked, focus)
     if asked:
         return fold_view(items, first)
-    return open_more(items, first, planner.count, FEW)
+    return open_more(items, first, planner.count, few)
 
 
 def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:

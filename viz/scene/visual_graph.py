@@ -10,7 +10,7 @@ from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
-from viz.basics.options import MAX_BOXES
+from viz.basics.options import FEW, MAX_BOXES
 from viz.planning.box_plan import InputGroup, Key
 from viz.planning.display_names import location
 from viz.planning.find_moment import find_moment
@@ -38,11 +38,13 @@ def build_graph(
     fold: bool | None = None,
     open: str | Collection[str] = (),
     max_boxes: int = MAX_BOXES,
+    few: int = FEW,
 ) -> VisualGraph:
-    """The picture's contents. For the arguments and the errors raised, see `viz.draw`."""
+    """The picture's contents. For the arguments and the errors raised, see `viz.draw`; for `few`, `make_scene`."""
     with paused():
         now = find_moment(recording, pass_index, step)
-        scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes)
+        scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes,
+                           few=few)  # fmt: skip
         return picture(now, scene)
 
 

@@ -27,7 +27,7 @@ class RankDiagnosis(Diagnosis):
     @classmethod
     def of(cls, ranks: Ranks, files: Sequence[str]) -> RankDiagnosis:
         """Diagnose recordings; `files` are in the order of the ranks."""
-        return cls(ranks.recordings[0], rank_findings(ranks), common_name(files), (), ranks, files)
+        return cls(ranks.recordings[0], rank_findings(ranks), common_name(files), ranks=ranks, files=files)
 
     def _at(self, finding: Finding) -> int:
         assert self.ranks is not None

@@ -11,19 +11,22 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tui.shell import demos
+from tui.shell.early_start import early_start
 from tui.shell.exits import MEANING, CommandError, Exit, say
-from tui.shell.printing import put
+from tui.shell.packages import what_is_missing
+from tui.shell.printing import OutputError, drop_output, flush, put
 
 DESCRIPTION = "See how autograd works: record a program's backward pass and step through it, forwards and backwards."
 EPILOG = """\
-FILE is a .tape file, or a Python script, which is run in its own process and recorded first.
+FILE is a .tape file, or a Python script, which is run in its own process and recorded first; or a folder with a
+__main__.py, a notebook, whose code cells are run in their order, or with -m a module, as `python -m` runs it.
 step, diagnose and trace take the recordings of all ranks of a run, too: train.rank*.tape.
 Arguments after a script's name go to the script, except options of the command; all arguments after -- go to it.
 --pass chooses calls of backward() and grad(), counted from 1: 2, 3-5 or all. --until looks for the first call in
@@ -31,7 +34,19 @@ which a condition holds. Without either option, a script is recorded up to the e
 With --search 60 it goes on for up to 60 seconds, until something is found in a later pass. `step` opens after the first
 pass, and the script goes on for up to 10 seconds meanwhile; --search 0 stops it.
 
-""" + (CODES := "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items()))
+""" + (
+    CODES := "exit codes:\n"
+    + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
+    + "\n  128+n a signal ended the stepper: n is its number"
+)
+
+RECORDING = ("step", "diagnose", "trace", "record", "draw", "film")  # a script, at once
+
+COMPLETION = """\
+to complete from now on, add one of these lines to the file that your shell reads at its start:
+  bash (~/.bashrc)                   eval "$(microtape completion bash)"
+  zsh (~/.zshrc, after compinit)     eval "$(microtape completion zsh)"
+  fish (~/.config/fish/config.fish)  microtape completion fish | source"""
 
 LEARN = """\
 WHAT is one of
@@ -44,6 +59,7 @@ WHAT is one of
   solution [NAME]      print the next piece of the solution (asks first); --all prints all of it
   reset [NAME]         start the exercise over (asks first); your file is kept
   engine [NAME] [STEP] find the first wrong step of the lesson's wrong engine
+  about MESSAGE        open the lesson that explains an error message, or a part of one
 for teachers
   verify DIR           run the proofs of our own lessons on a folder of yours
   grade DIR [NAME]     check the files of a class: DIR/LEARNER/LESSON.py, or for one lesson DIR/LEARNER.py
@@ -125,6 +141,14 @@ SEARCH = (
         "type": _seconds,
         "metavar": "SECONDS",
         "help": "go on after the first pass, up to the first pass in which something is found (step: 10 seconds)",
+    },
+)
+TIMEOUT = (
+    ("--timeout",),
+    {
+        "type": _seconds,
+        "metavar": "SECONDS",
+        "help": "end the script after so many seconds, and keep the passes that had ended",
     },
 )
 STEP = (
@@ -290,6 +314,11 @@ PICTURE: Options = (
             "help": "what to show: values,gradients,terms,formulas,saved,contract,source,heat,constants,legend",
         },
     ),
+    (("--detail",), {"metavar": "AMOUNT", "help": "how much to show, in place of --show: brief, lecture or debug"}),
+    (
+        ("--fit",),
+        {"metavar": "PLACE", "help": "choose directions, columns and details for: slide, a4, column, or 1600x900"},
+    ),
     (
         ("--fold",),
         {"action": argparse.BooleanOptionalAction, "help": "draw repetitions only once (default: in a large graph)"},
@@ -327,6 +356,7 @@ LEARNING: Options = (
     (("--path",), {"metavar": "DIR", "help": "a folder with another course"}),
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
     (("--json",), {"action": "store_true", "help": "grade: print JSON"}),
+    (("--exit-code",), {"action": "store_true", "help": "grade: exit with 5 unless every file solves its exercise"}),
     THEME,
     ASCII,
 )
@@ -337,22 +367,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(50_000)  # modules and recordings are long-lived: most collections would find no garbage
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        flush()
     except CommandError as problem:
         say(str(problem))
         return problem.code
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # Python flushes standard output again at exit, so it must still have a target.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_output()
         return Exit.BROKEN_PIPE
+    except OutputError as problem:
+        drop_output()
+        say(str(problem))
+        return Exit.BAD_INPUT
     return code
 
 
 def _run(argv: Sequence[str]) -> int:
     parser, commands, known = _parser()
+    argv, after = _split(argv, known)
     if argv and not argv[0].startswith("-") and argv[0] not in commands:
         raise CommandError(_not_a_command(argv[0], commands))
     try:
@@ -360,17 +393,34 @@ def _run(argv: Sequence[str]) -> int:
         if arguments.version:
             return _version()
         if "rest" in arguments:
-            rest = list(arguments.rest)
-            split = rest.index("--") if "--" in rest else len(rest)
-            _, script_args = known[arguments.command].parse_known_args(rest[:split], arguments)
-            arguments.script_args = script_args + rest[split + 1 :]
+            _, script_args = known[arguments.command].parse_known_args(arguments.rest, arguments)
+            arguments.script_args = [*script_args, *after]
     except SystemExit:  # argparse has printed the help
         return Exit.OK
     if arguments.command is None:
         parser.print_help()
         return Exit.OK
-    code: int = import_module(f"tui.commands.{arguments.command}").run(arguments)
+    try:
+        with early_start(arguments.file if arguments.command in RECORDING else ""):
+            code: int = import_module(f"tui.commands.{arguments.command}").run(arguments)
+    except ModuleNotFoundError as error:
+        if (missing := what_is_missing(error, arguments.command)) is None:
+            raise
+        raise CommandError(missing) from None
     return code
+
+
+def _split(argv: Sequence[str], known: Mapping[str, argparse.ArgumentParser]) -> tuple[Sequence[str], Sequence[str]]:
+    """The command line up to the first -- behind its FILE, and the arguments after it, all of which the script gets.
+
+    NB: argparse takes a -- that follows a positional argument for a part of it, and drops it.
+    """
+    if argv and argv[0] in known and "--" in argv:
+        split = argv.index("--")
+        _, file_and_arguments = known[argv[0]].parse_known_args(argv[1:split])
+        if file_and_arguments:
+            return argv[:split], argv[split + 1 :]
+    return argv, ()
 
 
 def _not_a_command(word: str, commands: Sequence[str]) -> str:
@@ -390,7 +440,11 @@ def _version() -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports an error in one line, like all errors of the command."""
+    """Reports an error in one line, like all errors of the command, and prints as all of it does."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        for line in message.splitlines():
+            put(line)
 
     def error(self, message: str) -> NoReturn:
         raise CommandError(f"{message}; see `{self.prog} --help`")
@@ -412,6 +466,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
         )  # fmt: skip
         if file:
             command.add_argument("file", metavar=file)
+            command.add_argument(
+                "-m", dest="is_module", action="store_true", help=f"{file} is a module, such as package.module"
+            )
             command.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
             known[name] = _Parser(f"microtape {name}", add_help=False, allow_abbrev=False,
                                                   argument_default=argparse.SUPPRESS)  # fmt: skip
@@ -430,17 +487,34 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "step",
         "open the stepper on a script, a recording or those of all ranks",
-        (PASS, UNTIL, EVERY, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, WATCH, BESIDE, RTOL, ATOL, FRESH, THEME, ASCII),
+        (
+            PASS,
+            UNTIL,
+            EVERY,
+            SEARCH,
+            TIMEOUT,
+            ENGINE,
+            CHECK,
+            NO_CHECK,
+            KEEP,
+            WATCH,
+            BESIDE,
+            RTOL,
+            ATOL,
+            FRESH,
+            THEME,
+            ASCII,
+        ),
         "FILE",
     )
     add(
         "diagnose",
         "say what is wrong in a script or a recording, or where ranks part: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, INTO, COURSES, PASS, UNTIL, EVERY, SEARCH, ENGINE, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, COURSES, PASS, UNTIL, EVERY, SEARCH, TIMEOUT, ENGINE, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -457,11 +531,11 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, EVERY, RANK, SEARCH, ENGINE, CHECK, KEEP),
+        (out, PASS, UNTIL, EVERY, RANK, SEARCH, TIMEOUT, ENGINE, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, SEARCH, ENGINE, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, ENGINE, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (
@@ -476,6 +550,9 @@ def _parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argparse.Ar
     demo.add_argument("name", nargs="?", default=names[0], choices=names, metavar="NAME", help="one of those below")
     demo.epilog = f"NAME is one of\n{demos.described()}\n\n{CODES}"
     add("keys", "list the stepper's keys, in the format of the file that changes them", ())
+    completion = add("completion", "print the completion of commands, options and files for a shell", ())
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), metavar="SHELL", help="bash, zsh or fish")
+    completion.epilog = f"{COMPLETION}\n\n{CODES}"
     learn = add("learn", "open the course, or run one of its commands (see below)", LEARNING)
     learn.add_argument("what", nargs="*", metavar="WHAT", help="see below; without it, the course opens in full screen")
     learn.epilog = f"{LEARN}\n\n{CODES}"

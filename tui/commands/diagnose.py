@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _ranks(arguments, files)
     origin = Origin.asked_for(arguments, search=SEARCH)
     recording, ended = open_run(origin, quiet=True, tell_failure=False)
-    found = Diagnosis(recording, findings(recording), origin.file, origin.script_args)
+    found = Diagnosis(recording, findings(recording), origin.file, origin.script_args, origin.is_module)
     if arguments.json:
         put_json({"file": origin.file, **_ended(recording, ended), **found.as_json()})
     else:

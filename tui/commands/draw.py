@@ -38,7 +38,8 @@ def _draw(recording: Recording, pass_index: int, out: str, arguments: argparse.N
         "into": arguments.into,
         "theme": arguments.theme,
     }
-    with ProgressBar() as bar:
+    with ProgressBar() as bar, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         try:
             drawing = viz.draw(
                 recording,
@@ -50,14 +51,12 @@ def _draw(recording: Recording, pass_index: int, out: str, arguments: argparse.N
                 **given(chosen),
                 **contents(arguments),
             )
-            with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
-                path = drawing.save(out, scale=arguments.scale)
+            path = drawing.save(out, scale=arguments.scale)
         except viz.DrawError as error:
             raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
     say(f"wrote {path}")
     for one in told:
-        say(str(one.message))
+        say(as_typed(str(one.message)))
     return drawing
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 
 import viz
 from tui.commands.picture_options import as_typed, contents, given, open_passes
@@ -15,7 +16,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.out:
         raise CommandError("film needs -o with the name of the page, such as -o run.html")
     recording, passes, code = open_passes(arguments)
-    with ProgressBar() as bar:
+    with ProgressBar() as bar, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         try:
             made = viz.film(
                 recording,
@@ -30,4 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
         except viz.DrawError as error:
             raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
     say(f"wrote {path} ({path.stat().st_size / 1000:,.0f} kB)")
+    for one in told:
+        say(as_typed(str(one.message)))
     return code

@@ -10,7 +10,8 @@ from microtape.recording.model.model import Recording
 from tui.shell.opening import Origin, choose_passes, open_origin
 
 NAMED = (
-    "into|around|radius|open|show|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit|element_budget"
+    "into|around|radius|open|show|detail|fit|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit|"
+    "element_budget"
 )
 TYPED = {
     "open": "open-fold",
@@ -36,8 +37,16 @@ def contents(arguments: argparse.Namespace) -> dict[str, Any]:
             "max_boxes": arguments.max_boxes,
             "time_limit": arguments.time_limit,
             "title": arguments.title,
+            "detail": arguments.detail,
+            "fit": as_fit(arguments.fit) if arguments.fit is not None else None,
         }
     )
+
+
+def as_fit(text: str) -> str | tuple[int, int]:
+    """What `--fit` says: the name of a place, or a size such as 1600x900."""
+    size = re.fullmatch(r"(\d+)x(\d+)", text)
+    return (int(size[1]), int(size[2])) if size else text
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
@@ -54,4 +63,4 @@ def as_typed(message: str) -> str:
 
     message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
     message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
-    return re.sub(rf"\b({NAMED})=([\"\w]?)", option, message)
+    return re.sub(rf"\b({NAMED})=([\"'(\w]?)", option, message)

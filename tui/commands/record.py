@@ -19,10 +19,11 @@ def run(arguments: argparse.Namespace) -> int:
     rank = rank_of_process()
     if arguments.rank is not None and rank is None:
         raise CommandError("--rank chooses among several processes, which torchrun starts: here is only one")
-    out = with_rank(arguments.out or f"{Path(arguments.file).stem}.tape", rank)
+    name = arguments.file if arguments.is_module else Path(os.path.abspath(arguments.file)).stem
+    out = with_rank(arguments.out or f"{name}.tape", rank)
     try:
         if arguments.rank is not None and rank not in arguments.rank:
-            return run_plainly(arguments.file, arguments.script_args)
+            return run_plainly(arguments.file, arguments.script_args, is_module=arguments.is_module)
         origin = Origin.asked_for(arguments)
         with search_bar(origin) as progress:
             ended = origin.record(out, progress=progress)

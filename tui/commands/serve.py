@@ -12,11 +12,10 @@ Note [Access control]
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import secrets
-import shlex
 import socket
-import subprocess
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -30,7 +29,9 @@ try:
     import aiohttp_jinja2
     import jinja2
     from aiohttp import web
-    from textual_serve.server import Server
+    from textual_serve.server import Server, to_int
+
+    from tui.shell.web_session import MOST_CHARACTERS, Session
 except ImportError:
     raise CommandError("serve needs more packages: pip install 'microtape[serve]'") from None
 
@@ -83,9 +84,10 @@ class StepperServer(Server):
     """textual-serve's server with access control; see Note [Access control]."""
 
     def __init__(self, command: list[str], port: int, title: str) -> None:
-        shell = subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
-        super().__init__(shell, host=LOOPBACK, port=port, title=title, templates_path=PAGE)
+        super().__init__("", host=LOOPBACK, port=port, title=title, templates_path=PAGE)
         self.token = secrets.token_urlsafe(24)
+        self._words = command
+        self._sessions: set[Session] = set()
 
     @property
     def url(self) -> str:
@@ -95,6 +97,7 @@ class StepperServer(Server):
     def application(self) -> web.Application:
         """The routes of textual-serve, below the token."""
         app = web.Application(middlewares=[self.guard])
+        app.on_shutdown.append(self.stop_sessions)
         aiohttp_jinja2.setup(app, loader=jinja2.FileSystemLoader(PAGE), autoescape=True)
         start = f"/{self.token}"
         app.add_routes(
@@ -106,6 +109,27 @@ class StepperServer(Server):
             ]
         )
         return app
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Run a stepper for a page, as long as the page is open."""
+        page = web.WebSocketResponse(heartbeat=15, max_msg_size=MOST_CHARACTERS)
+        if not page.can_prepare(request):
+            raise web.HTTPBadRequest(text="Only the page connects here.\n")
+        await page.prepare(request)
+        session = Session(self._words, page, self.download_manager)
+        self._sessions.add(session)
+        try:
+            width, height = (request.query.get(name, "") for name in ("width", "height"))
+            await session.start(to_int(width, 80), to_int(height, 24))
+            await session.follow()
+        finally:
+            await session.stop()
+            self._sessions.discard(session)
+        return page
+
+    async def stop_sessions(self, app: web.Application) -> None:
+        """End all steppers; else the server would wait for their pages."""
+        await asyncio.gather(*(session.stop() for session in self._sessions))
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:

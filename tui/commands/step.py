@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
-from tui.shell.exits import CommandError, Exit, is_ascii, say
+from tui.shell.exits import SIGNALLED, CommandError, Exit, is_ascii, say
 from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
 from tui.shell.printing import put
 from tui.shell.program_run import ProgramRun, Watched, say_printed
@@ -107,6 +107,8 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
         if origin.check == "all":
             say(check_summary(recording))
         code = _open_stepper(recording, choose_passes(recording, None), origin, arguments, run)
+    if code > SIGNALLED:
+        return code  # the terminal may be gone
     say_printed(run)
     if run.problem:
         raise CommandError(run.problem)
@@ -149,6 +151,10 @@ def _open_stepper(
         beside=beside,
     )
     app.run()
+    if app.ended_by is not None:
+        if run is not None:
+            run.kill()  # nobody would see it go on
+        return SIGNALLED + app.ended_by
     if problem:
         say(problem)
     return app.return_code or 0

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.reactive import reactive
-from textual.screen import Screen
 from textual.widget import Widget
 
 from microtape.recording.model.model import Place
@@ -24,6 +23,7 @@ from tui.time.cursor import StepCursor
 from tui.time.source import place_of
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.footer import Footer
+from tui.widgets.guarded_screen import GuardedScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.role_styles import content
 from tui.words.inside import InsideWords
@@ -88,7 +88,7 @@ class InsideHeading(Widget):
         if cursor is None:
             return Content("")
         place = place_of(moment)
-        where = line(f"{place.file}:{place.line} ") if place is not None else ()
+        where = line(f"{place.at} ") if place is not None else ()
         around = expression(moment.recording, place)
         if moment.node is not None and not around:
             around = moment.recording.label(moment.node)
@@ -104,7 +104,7 @@ class InsideHeading(Widget):
         return content(line(*left, gap, *right), ascii=self._ascii)
 
 
-class InsideScreen(Screen[Left]):
+class InsideScreen(GuardedScreen[Left]):
     """Steps through what ran inside of functions of the user's, both ways. Closes with how the user left."""
 
     DEFAULT_CSS = """
@@ -193,8 +193,8 @@ class InsideScreen(Screen[Left]):
             self.query_one(Footer).unavailable = frozenset() if calls else frozenset({"step_into"})
             place = new.step.place or new.call.place
             source = self.query_one(InsideSource)
-            source.border_title = place.function if place is not None else new.call.name
-            source.border_subtitle = place.file if place is not None else ""
+            source.border_title = Content(place.function if place is not None else new.call.name)
+            source.border_subtitle = Content(place.file if place is not None else "")
 
     @property
     def names(self) -> KeyNames:

@@ -8,18 +8,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Key
-from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
 from tui.learn.lesson import LessonScreen
 from tui.stepper.app import MicrotapeApp
+from tui.widgets.choices import Choices
 from tui.widgets.footer import Footer
+from tui.widgets.guarded_screen import GuardedScreen
 from viz.basics.characters import to_ascii
 
 
-class LessonList(OptionList):
+class LessonList(Choices):
     """A list that shows its opening key in the footer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "open", key_display="Enter")]
@@ -36,7 +37,7 @@ class SearchInput(Input):
             options.action_cursor_down() if event.key == "down" else options.action_cursor_up()
 
 
-class CourseScreen(Screen[None]):
+class CourseScreen(GuardedScreen[None]):
     """The list of lessons, with marks for those that are solved."""
 
     AUTO_FOCUS = "#lessons"
@@ -208,7 +209,10 @@ class LearnApp(MicrotapeApp):
 
     async def action_quit(self) -> None:
         """Save the edited file and quit."""
-        lessons = [screen for screen in self.screen_stack if isinstance(screen, LessonScreen)]
-        if all([lesson.save() for lesson in lessons]) or self._asked_to_quit:
+        if self.keep() or self._asked_to_quit:
             self.exit()
         self._asked_to_quit = True  # a second request quits even if the text cannot be saved
+
+    def keep(self) -> bool:
+        """Save the edited file. Returns whether it is saved."""
+        return all([screen.save() for screen in self.screen_stack if isinstance(screen, LessonScreen)])

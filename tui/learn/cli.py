@@ -53,7 +53,10 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
         if words.command == "grade":
             from tui.learn.teacher_commands import grade
 
-            return grade(_folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii)
+            return grade(
+                _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii,
+                exit_code=arguments.exit_code,
+            )  # fmt: skip
         workspace = Workspace(None if path is None else folder_of(path))
         context = CommandContext(course, workspace, arguments, ascii, theme)
         code = _run(context, words)
@@ -83,6 +86,8 @@ def _run(context: CommandContext, words: Words) -> int:
     if command == "engine":
         step = rest.pop() if len(rest) > 1 and rest[-1].replace(".", "", 1).isdecimal() else None
         return lesson_commands.engine(context, context.lesson(" ".join(rest)), step)
+    if command == "about":
+        return lesson_commands.about(context, " ".join(rest))
     if command in COMMANDS:
         return COMMANDS[command](context, context.lesson(" ".join(rest)))
     return lesson_commands.text(context, _lesson_of(context, words))
@@ -90,7 +95,7 @@ def _run(context: CommandContext, words: Words) -> int:
 
 def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
-    every = ("list", *COMMANDS, "engine", "verify", "grade")
+    every = ("list", *COMMANDS, "engine", "about", "verify", "grade")
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:

@@ -11,12 +11,15 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.highlight import highlight
+from textual.message import Message
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 from textual.widgets.text_area import Selection
 
 from lessons import Lesson, Workspace
 from lessons.checking.verdict_report import Said
 from tui.learn.course_text import PROSE, STYLES, Page
+from tui.learn.cursor_note import CursorNote
 from tui.shell.backticks import colour_names
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
@@ -24,6 +27,7 @@ from tui.shell.editor import editor_command, run_in_terminal
 GAP = "raise NotImplementedError"
 READING = "c checks your file, h gives a hint. e edits the file here, o in your own editor."
 EDITING = "You are editing the file. Ctrl+S saves and checks it, Esc saves it and stops editing."
+SAVED_AFTER = 1.0  # seconds after which typed text is saved
 
 AT_ONCE: dict[str, Callable[[TextArea], None]] = {
     "backspace": lambda editor: editor.action_delete_left(),  # that of `Editor`
@@ -66,6 +70,17 @@ class Editor(TextArea):
         indent = len(before) - len(before.lstrip()) + (self.indent_width if before.rstrip().endswith(":") else 0)
         self.replace("\n" + " " * indent, start, end, maintain_selection_offset=False)
 
+    class Resized(Message):
+        """The editor has another size, and its lines are wrapped to it."""
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight when the box below grows."""
+        self.call_after_refresh(self._resized)
+
+    def _resized(self) -> None:
+        self.scroll_cursor_visible()
+        self.post_message(self.Resized())
+
     def action_delete_left(self) -> None:
         """Delete the selection or a character; within the indentation, delete back to the previous indentation step."""
         row, column = self.cursor_location
@@ -84,18 +99,23 @@ class ExerciseView(Vertical):
         self._lesson = lesson
         self._workspace = workspace
         self._known = ""  # the text of the file when it was last read
+        self._saving: Timer | None = None  # runs while there is something that was typed and not saved
+        self._refused = False  # whether what was typed could not be saved, which is said once
         self._has_said = False  # whether the lower box shows anything but the keys
 
     def compose(self) -> ComposeResult:
         """The file or its editor, and the box below."""
         with Page(id="file", classes="box"):
             yield Static(id="code")
-        yield Editor(id="editor", classes="box", tab_behavior="indent", show_line_numbers=True)
+        editor = Editor(id="editor", classes="box", tab_behavior="indent", show_line_numbers=True)
+        yield editor
+        yield CursorNote(editor)
         with Page(id="verdict", classes="box"):
             yield Vertical(id="said")
 
     def on_mount(self) -> None:
         """Show the file."""
+        self.watch(self.query_one(Editor), "scroll_y", self.query_one(CursorNote).place, init=False)
         self._say_keys()
         self.read()
 
@@ -104,23 +124,25 @@ class ExerciseView(Vertical):
         """Whether the file is being edited in the lesson."""
         return self.has_class("-editing")
 
-    def read(self) -> None:
-        """Read the file and show it."""
+    def read(self) -> bool:
+        """Read the file and show it. Returns whether it could be read; if not, the lower box says why."""
         if self.is_editing:
-            return
+            return True
         try:
             path = self._workspace.exercise(self._lesson)
             self._known = self._workspace.read(self._lesson)
         except OSError as error:
             self.write([Said(str(error), "bad")])
-            return
+            return False
         self.query_one("#code", Static).update(highlight(self._known, language="python"))
         for box in (self.query_one("#file"), self.query_one("#editor")):
-            box.border_title, box.border_subtitle = "your file", home(path)
+            box.border_title, box.border_subtitle = "your file", Content(home(path))
+        return True
 
     def edit(self) -> None:
         """Start editing in the lesson."""
-        self.read()
+        if self.is_editing or not self.read():
+            return
         editor = self.query_one(Editor)
         editor.load_text(self._known)
         self.add_class("-editing")
@@ -140,22 +162,50 @@ class ExerciseView(Vertical):
         except OSError as error:
             self.write([Said(str(error), "bad"), Said("Your text is still here, but not saved.")])
             return False
-        self._known = text
+        self._known, self._refused = text, False
         if kept is not None:
-            self.app.notify(f"The file was changed by another program. Its version is kept: {kept}", timeout=15)
+            self.app.notify(
+                f"The file was changed by another program. Its version is kept: {kept}", timeout=15, markup=False
+            )
         return True
+
+    def note(self, said: Said) -> None:
+        """Show a text at the cursor, while the file is edited here."""
+        if self.is_editing:
+            self.query_one(CursorNote).show(said)
+
+    def on_editor_resized(self) -> None:
+        """Keep the text at the cursor there."""
+        self.query_one(CursorNote).place()
+
+    def on_text_area_selection_changed(self) -> None:
+        """Hide the text at the cursor when the learner goes on."""
+        self.query_one(CursorNote).hide()
+
+    def on_text_area_changed(self) -> None:
+        """Save what is typed, also while it goes on: a terminal may close, and a process may be killed."""
+        if self.is_editing and self._saving is None:
+            self._saving = self.set_timer(SAVED_AFTER, self._save_typed)
+
+    def _save_typed(self) -> None:
+        self._saving = None
+        if not self._refused:
+            self._refused = not self.save()
 
     def done_editing(self) -> None:
         """Save, and show the file again."""
         if not self.is_editing or not self.save():
             return
         self.remove_class("-editing")
+        self.query_one(CursorNote).hide()
         self._say_keys()
         self.read()
         self.query_one("#file").focus()
 
     def open_in_editor(self) -> None:
         """Open the file in $VISUAL or $EDITOR until the editor is closed."""
+        if not self.read():
+            return
         path = self._workspace.exercise(self._lesson)
         command = editor_command(path)
         if not command:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from textual import work
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, failed_checks, find_divergence
-from lessons.checking.verdict_report import Said, report
+from lessons.checking.verdict_report import Said, headline, report
 from lessons.model.solution_pieces import solution_pieces
 from tui.learn.confirm import ConfirmScreen
 from tui.learn.course_text import flowing
@@ -19,9 +18,10 @@ from tui.learn.exercise import ExerciseView
 from tui.learn.wrong_engine import WrongEngineStepper, record_both_engines
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
+from tui.widgets.guarded_screen import GuardedScreen
 
 
-class LessonActionsScreen(Screen[None]):
+class LessonActionsScreen(GuardedScreen[None]):
     """A screen with a lesson's actions; `LessonScreen` adds the views."""
 
     def __init__(
@@ -56,7 +56,7 @@ class LessonActionsScreen(Screen[None]):
         try:
             change()
         except OSError as error:
-            self.app.notify(str(error), severity="error", timeout=15)
+            self.app.notify(str(error), severity="error", timeout=15, markup=False)
 
     def _say(self, *lines: Said, title: str = "") -> None:
         """Show lines, from a worker's thread. Does nothing if the worker was cancelled."""
@@ -84,12 +84,13 @@ class LessonActionsScreen(Screen[None]):
         elif not self.save():
             return
         self._exercise.write([Said("Checking ...", "dim")], "check")
+        self._exercise.note(Said("Checking ...", "dim"))
         self._check()
 
     @work(thread=True, group="check", exclusive=True)
     def _check(self) -> None:
-        file = self._workspace.exercise(self.lesson)
         try:
+            file = self._workspace.exercise(self.lesson)
             verdict = check(self.lesson.exercise, file)
         except (LessonError, OSError) as error:
             self._say(Said(str(error), "bad"), title="check")
@@ -99,15 +100,16 @@ class LessonActionsScreen(Screen[None]):
         self._verdict = verdict
         attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
         self.call_later(self._remember, attempted)
-        said = report(verdict, ascii=self._ascii)
-        first = (
-            "Esc, then " if self._exercise.is_editing else ""
-        )  # in the editor, these keys would be typed into the file
+        said, short = report(verdict, ascii=self._ascii, result_first=True), headline(verdict, ascii=self._ascii)
+        # In the editor, these keys would be typed into the file.
+        first = "Esc, then " if self._exercise.is_editing else ""
         if verdict.passed:
             written = "v shows other ways to write it, " if self._solutions else ""
-            said += [Said(""), Said(f"{first}{written}n goes to the next lesson.", "dim")]
+            said.insert(1, Said(f"{first}{written}n goes to the next lesson.", "dim"))
+            short = Said(f"{short.text} {first}n goes to the next lesson.", short.role)
         self.call_later(self._exercise.read)
         self._say(*said, title="check")
+        self.call_later(self._exercise.note, short)
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
         if failed_checks(verdict) and (found := find_divergence(self.lesson.exercise, verdict, file)) is not None:
@@ -125,7 +127,11 @@ class LessonActionsScreen(Screen[None]):
 
     @work(thread=True, group="check", exclusive=True)
     def _where(self, verdict: Verdict) -> None:
-        found = find_divergence(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
+        try:
+            found = find_divergence(self.lesson.exercise, verdict, self._workspace.exercise(self.lesson))
+        except OSError as error:
+            self._say(Said(str(error), "bad"))
+            return
         if found is None:
             self._say(
                 Said("There are no steps to show: the failed check records no backward pass of microtape.", "dim")

@@ -13,6 +13,7 @@ from typing import Literal
 from lessons import Course, Lesson, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, find_divergence
 from lessons.checking.verdict_report import Said, report
+from lessons.model.messages import lessons_about
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
@@ -85,6 +86,20 @@ def text(context: CommandContext, lesson: Lesson) -> int:
         put(f"Find the engine's fault    {context.command('engine', lesson.name)}")
     put(f"Your file                  {context.workspace.exercise(lesson)}")
     put(f"Check it                   {context.command('check', lesson.name)}")
+    return Exit.OK
+
+
+def about(context: CommandContext, message: str) -> int:
+    """Open the lesson that explains an error message; without a terminal, or if there are several, name them.
+
+    Raises:
+        LookupError: no lesson explains it.
+    """
+    found = lessons_about(context.course, message)
+    if len(found) == 1 and has_terminal():
+        return context.open(found[0])
+    for lesson in found:
+        context.print(f"lesson {lesson.number}: {lesson.title}   {context.command(lesson.name)}")
     return Exit.OK
 
 
@@ -183,8 +198,7 @@ def step(context: CommandContext, lesson: Lesson) -> int:
         say("there are no steps to show: your file does not call backward in a check that fails")
         return Exit.NOT_SOLVED
     if has_terminal():
-        show(context, found)
-        return Exit.OK
+        return show(context, found)
     moment = found.step
     context.print(found.check.title)
     context.print(found.in_words())
@@ -192,8 +206,8 @@ def step(context: CommandContext, lesson: Lesson) -> int:
     return Exit.OK
 
 
-def show(context: CommandContext, found: Divergence) -> None:
-    """Open the stepper where the learner's file differs from the solution."""
+def show(context: CommandContext, found: Divergence) -> int:
+    """Open the stepper where the learner's file differs from the solution. Returns the exit code."""
     from tui.learn.lesson_actions import DivergenceStepper, cursor_at
     from tui.stepper.app import MicrotapeApp
 
@@ -201,7 +215,9 @@ def show(context: CommandContext, found: Divergence) -> None:
         def on_mount(self) -> None:
             self.push_screen(DivergenceStepper(cursor_at(found), ascii=context.ascii), lambda _: self.exit())
 
-    DivergenceApp(context.theme).run()
+    app = DivergenceApp(context.theme)
+    app.run()
+    return app.return_code or Exit.OK
 
 
 def _print_step(context: CommandContext, recording: Recording, moment: tuple[int, int]) -> None:

@@ -50,7 +50,7 @@ class ProgramView(Vertical):
     def compose(self) -> ComposeResult:
         """The tape, the source and the sentence; before the program is recorded, a notice."""
         cursor, ascii = ProgramView.cursor, self._ascii
-        yield Static("Recording the program ...", id="recording")
+        yield Static("Recording the program ...", id="recording", markup=False)
         yield TimeBar(ascii=ascii).data_bind(cursor)
         yield TapeView("lesson-tape", ascii=ascii).data_bind(cursor)
         yield SourcePane("lesson-source", ascii=ascii).data_bind(cursor)

@@ -10,6 +10,17 @@ from tui.learn.course_text import terminal_text
 from tui.stepper.predict_screen import PredictScreen, Question
 from tui.time.cursor import StepCursor
 
+HINTS = {
+    "next": "A leaf goes as soon as its gradient is complete. Of the other rows, the one that was recorded last goes.",
+    "gradient": "Each node sends the gradient that it received, times its own derivative. Several gradients add up.",
+    "shape": "A gradient has the shape of its tensor.",
+    "grad": "What arrives at a leaf is added to the .grad that is there.",
+    "changes": "Which leaves does this pass reach, and does it store anything in them?",
+    "succeeds": "Is everything that the steps need still as it was when it was saved?",
+    "inside": "Follow the lines of the function one by one.",
+}
+"""The hint about each kind of answer, for a prediction without one of its own."""
+
 
 class Questions:
     """The questions of a lesson that have not been asked yet. Each is asked once, before its step is first shown."""
@@ -24,9 +35,7 @@ class Questions:
             return None
         question = left[0]
         self._open.remove(question)
-        right = right_answer(cursor.recording, question, ascii=self._ascii)
-        ask, because = (terminal_text(text, ascii=self._ascii) for text in (question.ask, question.because))
-        return PredictScreen(Question(ask, right, because))
+        return PredictScreen(asked(question, cursor, ascii=self._ascii))
 
     def answered(self, right: bool | None) -> None:
         """Count nothing: a question of a lesson is asked once, whatever the answer."""
@@ -39,3 +48,17 @@ class Questions:
         """The open questions about the next step."""
         here = (cursor.timeline.pass_index + 1, cursor.steps_done)
         return [] if cursor.is_forward else [one for one in self._open if (one.pass_number, one.after) == here]
+
+
+def asked(prediction: Prediction, cursor: StepCursor, *, ascii: bool) -> Question:
+    """The question of a prediction about the next step. Its right answer is read from the recording."""
+    kind, _, name = prediction.answer.partition(" ")
+    return Question(
+        ask=terminal_text(prediction.ask, ascii=ascii),
+        right=right_answer(cursor.recording, prediction, ascii=ascii),
+        because=terminal_text(prediction.because, ascii=ascii),
+        kind="order" if kind == "next" else "shape" if kind == "shape" else "number",
+        also=(f"%{cursor.next_node}",) if kind == "next" else (),
+        hint=terminal_text(prediction.hint or HINTS[kind], ascii=ascii),
+        about=name if kind in ("gradient", "grad", "shape") else "",
+    )

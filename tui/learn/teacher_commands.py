@@ -42,8 +42,12 @@ def verify(folder: str) -> int:
     return Exit.OK
 
 
-def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool) -> int:
-    """Check the files of a class. Raises CommandError if there are none."""
+def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool, exit_code: bool) -> int:
+    """Check the files of a class. With `exit_code`, the code is NOT_SOLVED unless all of them solve their exercise.
+
+    Raises:
+        CommandError: there are none.
+    """
     path = _folder(folder)
     lesson = course.find(name) if name else None
     marks = ("ok", "x") if ascii else ("✓", "✗")
@@ -62,7 +66,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool)
     else:
         solved = sum(one.passed for one in results)
         put(f"\n{solved} of {len(results)} files solve their exercise")
-    return Exit.OK
+    return Exit.NOT_SOLVED if exit_code and not all(one.passed for one in results) else Exit.OK
 
 
 def _why(one: Graded) -> str:

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 
 from lessons import Lesson
 from lessons.checking.divergence import find_divergence
+from lessons.checking.verdict_report import Said
 from tui.learn import lesson_commands
 from tui.learn.lesson_commands import CommandContext
 from tui.shell.exits import Exit
 
 PAUSE = 0.3  # seconds between two checks for a change of the file
-KEYS = "n next   h hint   s steps   c check   q quit"
+KEYS = "[n next   h hint   s steps   c check   q quit]"
 
 
 def watch(context: CommandContext, lesson: Lesson) -> int:
@@ -50,8 +51,8 @@ def _check(context: CommandContext, lesson: Lesson) -> None:
     if not verdict.passed:
         found = find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))
         if found is not None:
-            context.print(f"\n{found.in_words()}")
-    context.print(f"\n[{KEYS}]   waiting for the file to be saved ...\n")
+            lesson_commands.tell(context, [Said(""), Said(found.in_words())])
+    lesson_commands.tell(context, [Said(""), Said(KEYS), Said("waiting for the file to be saved ..."), Said("")])
 
 
 def read_key(seconds: float) -> str | None:

@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Key
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from lessons.checking.compare_recordings import reply_to_claim
@@ -19,6 +18,7 @@ from microtape.recording.model.model import Recording
 from tui.learn.course_text import terminal_text
 from tui.shell.backticks import colour_names
 from tui.stepper.stepper import StepperScreen
+from tui.widgets.dialog import Dialog
 
 TASK = "This engine has a fault. Go to the first wrong step and press m."
 
@@ -81,7 +81,7 @@ class WrongEngineStepper(StepperScreen):
         self.app.push_screen(ReplyScreen(terminal_text(text, ascii=self.ascii), good=right))
 
 
-class ReplyScreen(ModalScreen[None]):
+class ReplyScreen(Dialog[None]):
     """A reply over the stepper, at the bottom of the screen; any key closes it."""
 
     DEFAULT_CSS = """

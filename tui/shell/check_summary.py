@@ -20,4 +20,4 @@ def check_summary(recording: Recording) -> str:
 
 def _node_name(recording: Recording, number: int) -> str:
     node = recording.nodes[number]
-    return node.op if node.place is None else f"{node.op} ({node.place.file}:{node.place.line})"
+    return node.op if node.place is None else f"{node.op} ({node.place.at})"

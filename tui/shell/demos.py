@@ -16,18 +16,19 @@ from tui.shell.printing import put
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "microtape" / "examples"
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
+WITH_MODULES = "modules"  # the folder of those that use `nn` and `optim`
 ON_PYTORCH = "pytorch"  # the folder of those on PyTorch, which come last
 
 FIRST = "example"
 """The README's program, in which every number can be checked by hand: the one that opens without a name."""
 CHECKED = {"wrong_function"}
 """Those that are compared with finite differences, to be found wrong."""
-PASSES = {"training": "1-3"}
-"""Those of which other passes than the first are worth a look."""
+PASSES = {"training": "1-3", "adversaries": "1-4"}
+"""Those of which other passes than the first are worth a look, beside those with an optimiser."""
 
 
 def names() -> list[str]:
-    """The names of the examples: the first one, then the others, those on PyTorch last."""
+    """The names of the examples: the first one, then the others, those with modules, those on PyTorch."""
     return list(_files())
 
 
@@ -42,8 +43,14 @@ def needs_torch(name: str) -> bool:
 
 
 def _files() -> dict[str, Path]:
-    own, on_torch = (sorted(folder.glob("*.py")) for folder in (EXAMPLES, EXAMPLES / ON_PYTORCH))
-    return {path.stem: path for path in (EXAMPLES / f"{FIRST}.py", *own, *on_torch)}
+    folders = (EXAMPLES, EXAMPLES / WITH_MODULES, EXAMPLES / ON_PYTORCH)
+    files = (path for folder in folders for path in sorted(folder.glob("*.py")))
+    return {path.stem: path for path in (EXAMPLES / f"{FIRST}.py", *files)}
+
+
+def _passes(name: str) -> str | None:
+    """The passes to record: the first, or those that show a step of the optimiser, too."""
+    return PASSES.get(name, "1-2" if file_of(name).parent.name == WITH_MODULES else None)
 
 
 def described() -> str:
@@ -70,7 +77,7 @@ def make(folder: Path = RECORDINGS, chosen: list[str] | None = None) -> None:
         with open(os.devnull, "wb") as nowhere:
             record_script(
                 file_of(name), out=folder / f"{name}.tape",
-                check="functions" if name in CHECKED else None, passes=PASSES.get(name), output=nowhere,
+                check="functions" if name in CHECKED else None, passes=_passes(name), output=nowhere,
             )  # fmt: skip
 
 

@@ -21,20 +21,24 @@ class Exit(IntEnum):
     FOUND = 6
     INCOMPLETE = 7
     NOT_ALL_COMPARED = 8
+    TIMED_OUT = 124
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
 
+SIGNALLED = 128  # an app that a signal has ended returns this and the signal's number, as shells do
+
 MEANING = {
     Exit.OK: "success",
     Exit.SCRIPT_FAILED: "the script raised an exception; its traceback and the recording so far are shown",
-    Exit.BAD_INPUT: "a mistake in the command line, or a file that is missing, damaged or cannot be written",
+    Exit.BAD_INPUT: "a mistake in the command line, or a file or output that is missing, damaged or cannot be written",
     Exit.NOTHING_RECORDED: "the script ended without calling backward() or grad(), or the --until condition never held",
     Exit.CANNOT_DRAW: "the picture could not be drawn",
-    Exit.NOT_SOLVED: "learn: not solved yet, not the first wrong step, or a course that needs fixing",
+    Exit.NOT_SOLVED: "learn: not solved, not the first wrong step, a course to fix; grade --exit-code: a file fails",
     Exit.FOUND: "diagnose: something is wrong; also if the script failed; diff: the recordings differ",
     Exit.INCOMPLETE: "microtape itself failed while it recorded the script; a line says what is missing",
     Exit.NOT_ALL_COMPARED: "diff: nothing differs in what could be compared, but not everything could",
+    Exit.TIMED_OUT: "--timeout ended the script; the passes that had ended are shown",
     Exit.INTERRUPTED: "Ctrl-C",
     Exit.BROKEN_PIPE: "the reader of the output closed the pipe",
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -20,11 +19,13 @@ from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
 from microtape.recording.engines import Engine
+from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import ScriptRun, record_script
 from microtape.recording.script.running import RunningScript
 from tui.shell.check_summary import check_summary
+from tui.shell.early_start import take_started
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar, status_line
 
@@ -33,7 +34,7 @@ from tui.shell.progress import ProgressBar, status_line
 class Origin:
     """The source of a recording: a file and the options for recording it."""
 
-    file: str  # a script, or a `.tape` file
+    file: str  # a program (see `find_program`), or a `.tape` file
     script_args: tuple[str, ...] = ()
     passes: str | None = None
     keep: int | None = None  # the largest number of elements of an array that is kept whole
@@ -41,7 +42,9 @@ class Origin:
     until: str | None = None  # instead of `passes`: record up to the first pass where this condition holds
     search: float = 0  # seconds to go on after the first pass; see `record_script`
     engine: Engine | None = None  # the engine to record, where a script uses both
+    timeout: float | None = None  # end the script after so many seconds
     every: int | None = None  # instead of `passes`: the course of each pass whose number this divides
+    is_module: bool = False  # `file` is the name of a module, for which `python` needs -m
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
@@ -68,17 +71,28 @@ class Origin:
             arguments.until,
             0 if chooses else search if asked is None else asked,
             arguments.engine,
+            getattr(arguments, "timeout", None),
             every,
+            getattr(arguments, "is_module", False),
         )
 
     @property
     def is_recording(self) -> bool:
         """Whether the file is a recording, so that there is no script to run again."""
-        return self.file.endswith(".tape") or (os.path.isfile(self.file) and zipfile.is_zipfile(self.file))
+        if self.is_module:
+            return False
+        is_named_so = self.file.endswith((".tape", ".tape.journal"))
+        return is_named_so or (os.path.isfile(self.file) and zipfile.is_zipfile(self.file))
 
     def source(self, recorded: str) -> Path:
-        """The path of a file named in `Recording.sources`, where names are relative to the script."""
-        return Path(self.file).resolve().parent / recorded
+        """The path of a file named in `Recording.sources`: relative to the script, its folder, or a module's root.
+
+        A recording from elsewhere may name any file: the path is always inside of that folder.
+        """
+        named = Path.cwd() if self.is_module else Path(self.file).resolve()
+        folder = named if named.is_dir() else named.parent
+        path = Path(os.path.normpath(folder / recorded))
+        return path if path.is_relative_to(folder) else folder / path.name
 
     def record(
         self,
@@ -87,6 +101,7 @@ class Origin:
         started: Callable[[RunningScript], None] = lambda script: None,
         hidden_output: str | None = None,
         *,
+        quiet: bool = False,
         arrived: Callable[[], None] = lambda: None,
         progress: Callable[[int, float], None] = lambda passes, seconds: None,
     ) -> ScriptRun:
@@ -94,6 +109,7 @@ class Origin:
         return record_script(
             self.file,
             self.script_args,
+            is_module=self.is_module,
             out=out,
             passes=self.passes,
             until=self.until,
@@ -104,7 +120,10 @@ class Origin:
             started=started,
             search=self.search,
             engine=self.engine,
+            timeout=self.timeout,
             hidden_output=hidden_output,
+            quiet=quiet,
+            waiting=take_started() if output is None else None,
             arrived=arrived,
             progress=progress,
         )
@@ -143,9 +162,8 @@ def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) 
                 return load_all(origin.file), None
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
-            redirected = _stdout_to_stderr() if quiet else contextlib.nullcontext()
-            with recording_line(origin), redirected, search_bar(origin) as progress:
-                ended = origin.record(out, progress=progress)
+            with recording_line(origin), search_bar(origin) as progress:
+                ended = origin.record(out, quiet=quiet, progress=progress)
             if tell_failure or ended.recording is None or ended.exit_code != Exit.SCRIPT_FAILED:
                 report_end(ended)
             with status_line("loading the recording ...   Ctrl-C stops"):
@@ -170,7 +188,11 @@ def search_bar(origin: Origin) -> Iterator[Callable[[int, float], None]]:
 
 
 def load_all(path: str) -> Recording:
-    """Load a whole recording, which is never garbage-collected."""
+    """Load a whole recording, which is never garbage-collected. A line names a newer journal of the same name."""
+    journal = journal_of(path)
+    with contextlib.suppress(OSError):
+        if os.path.getmtime(journal) > os.path.getmtime(path):
+            say(f"{journal} is newer: it has the passes of a run that has not ended, or was killed")
     with permanent():
         return load(path)
 
@@ -226,16 +248,3 @@ def choose_passes(recording: Recording, passes: str | None, until: str | None = 
 
 def _failed(recording: Recording) -> bool:
     return recording.error is not None or any(one.has_failed for one in recording.passes)
-
-
-@contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """Redirect standard output to standard error, for this process and those that it starts."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)

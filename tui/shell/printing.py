@@ -5,9 +5,17 @@ Control characters would run as commands of the terminal: some write to the clip
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
+from collections.abc import Iterator
 from typing import Any, TextIO
+
+
+class OutputError(Exception):
+    """Standard output takes no more, such as a file on a full disk. The message is for the user."""
+
 
 LONGEST = 20_000  # characters of a line; a longer one is cut
 
@@ -27,8 +35,9 @@ def put(text: str = "", *, flush: bool = False) -> None:
 
 
 def put_error(text: str = "", end: str = "\n") -> None:
-    """Print text on standard error."""
-    _write(safe(text) + end, sys.stderr, True)
+    """Print text on standard error; if nobody can be told, on none."""
+    with contextlib.suppress(OSError, OutputError):
+        _write(safe(text) + end, sys.stderr, True)
 
 
 def put_json(data: Any, indent: int | None = None) -> None:
@@ -41,6 +50,32 @@ def _write(text: str, stream: TextIO | None, flush: bool) -> None:
     if stream is None:  # a program without a console
         return
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-    if flush:
-        stream.flush()
+    with _refused():
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        if flush:
+            stream.flush()
+
+
+def flush() -> None:
+    """Hand everything over that was printed on standard output."""
+    if sys.stdout is not None:
+        with _refused():
+            sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """Print nothing more: Python flushes standard output again at exit, so it must still have a target."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+@contextlib.contextmanager
+def _refused() -> Iterator[None]:
+    """Turn the system's refusal into an OutputError; only a pipe that nobody reads stays a BrokenPipeError."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"the output cannot be written: {error.strerror or error}") from None

@@ -33,7 +33,7 @@ class ProgramRun:
     def __init__(self, origin: Origin, *, hidden: bool = False) -> None:
         self.origin = origin
         self.first: Recording | None = None
-        self.later: Recording | None = None  # if something was found: the first pass, and the passes that show it
+        self.later: Recording | None = None  # if later passes show something: the first pass, and those
         self.ended: ScriptRun | None = None
         self.problem = ""  # why nothing could be run or read
         self.passes = 1
@@ -103,7 +103,7 @@ class ProgramRun:
     def _ended(self, ended: ScriptRun) -> None:
         if self.first is None:
             self.first = load_all(self._out)
-        elif ended.search is not None and ended.search.why in ("found", "failed"):
+        elif ended.search is not None and ended.search.kept_later:
             self.later = load_all(self._out)
 
     def _started(self, script: RunningScript) -> None:

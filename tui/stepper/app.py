@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, ClassVar, Unpack
 
-from textual.app import App, SystemCommand
+from textual._callback import invoke
+from textual.app import SystemCommand
 from textual.binding import Binding
-from textual.command import CommandPalette
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
-from textual.theme import ThemeProvider
 
 from microtape.recording.model.model import Recording
 from tui.shell.key_names import key_name
@@ -19,7 +19,8 @@ from tui.shell.spans import shown
 from tui.shell.user_keys import Keymap, rebind
 from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
-from tui.widgets.palette import commands_of, without
+from tui.widgets.guarded_app import GuardedApp
+from tui.widgets.palette import Palette, commands_of, without
 from tui.widgets.themes import THEMES
 
 
@@ -30,7 +31,7 @@ class PlainScrollBar(ScrollBarRender):
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
 
 
-class MicrotapeApp(App[None]):
+class MicrotapeApp(GuardedApp):
     """A full-screen program with our themes."""
 
     TITLE = "microtape"
@@ -51,10 +52,6 @@ class MicrotapeApp(App[None]):
     .-ascii .-short.-narrow.-stacked #panes > Pane { border-top: ascii $panel; }
     .-ascii .-short.-narrow.-beside #panes > Pane { border-top: ascii $panel; }
     .-ascii StepperScreen.-short.-narrow > #sentence { border: none; }
-    .-ascii CommandPalette > Vertical, .-ascii CommandPalette #--results { border: none; }
-    .-ascii CommandPalette #--input { border: ascii $panel; }
-    .-ascii CommandPalette CommandList, .-ascii CommandPalette LoadingIndicator { border: none; }
-    .-ascii CommandPalette SearchIcon { display: none; }
     .-ascii ModalScreen > Vertical, .-ascii ModalScreen > VerticalScroll { border: ascii $accent; }
     """
 
@@ -74,8 +71,8 @@ class MicrotapeApp(App[None]):
 
     def action_command_palette(self) -> None:
         """Open the command palette."""
-        if not isinstance(self.screen, CommandPalette):
-            self.push_screen(CommandPalette(placeholder="search the commands", id="--command-palette"))
+        if not isinstance(self.screen, Palette):
+            self._open_palette("menu", self.get_system_commands(self.screen), "words of a command")
 
     def action_help_quit(self) -> None:
         """Say which key quits, for a user who presses Ctrl+C: the one that the footer names, else Textual's own."""
@@ -85,7 +82,15 @@ class MicrotapeApp(App[None]):
 
     def search_themes(self) -> None:
         """Open the list of themes."""
-        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder="the name of a theme"))
+        themes = (SystemCommand(name, "", partial(setattr, self, "theme", name)) for name in self.available_themes)
+        self._open_palette("themes", sorted(themes), "the name of a theme")
+
+    def _open_palette(self, title: str, commands: Iterable[SystemCommand], hint: str) -> None:
+        async def run(chosen: SystemCommand | None) -> None:
+            if chosen is not None:
+                await invoke(chosen.callback)
+
+        self.push_screen(Palette(title, commands, hint), run)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:
         """The commands of all keys, then Textual's own, without its list of keys: the stepper has a help page."""
@@ -130,7 +135,11 @@ class StepperApp(MicrotapeApp):
             self.notify(self._notice, severity="warning", timeout=15, markup=False)
 
     def on_unmount(self) -> None:
-        """Remember the place, the layout and the theme."""
+        """Remember the session."""
+        self.keep()
+
+    def keep(self) -> None:
+        """Store the place, the layout and the theme."""
         cursor = self._stepper.cursor
         if self._remembers and cursor is not None:
             place = SavedMoment(cursor.timeline.pass_index, cursor.position)

@@ -9,10 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from tui.shell.spans import shown
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.words.copying import Copyable
 
@@ -53,30 +54,29 @@ class CopyScreen(Dialog[Copyable | None]):
         with Vertical() as box:
             box.border_title = "copy"
             box.border_subtitle = keys_below(("enter", "Enter or y copies"), ("escape", "Esc"))
-            yield OptionList(*(Option(self._row(piece, width)) for piece in self._pieces))
+            yield Choices(*(Option(self._row(piece, width)) for piece in self._pieces))
             if self._left_out:
                 yield Static(f"{self._left_out:,} more leaves: go to a leaf (g) to copy it", classes="rest")
 
     def on_mount(self) -> None:
         """Give the list the focus."""
-        self.query_one(OptionList).focus()
+        self.query_one(Choices).focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Copy the piece on Enter or a click."""
-        event.stop()
-        self.dismiss(self._pieces[event.option_index])
+        self.dismiss(self._pieces[row])
 
     def action_copy(self) -> None:
         """Copy the highlighted piece. Pressing `y` twice in the stepper copies the first one."""
-        self.query_one(OptionList).action_select()
+        self.query_one(Choices).action_select()
 
     def action_down(self) -> None:
         """Highlight the next piece."""
-        self.query_one(OptionList).action_cursor_down()
+        self.query_one(Choices).action_cursor_down()
 
     def action_up(self) -> None:
         """Highlight the previous piece."""
-        self.query_one(OptionList).action_cursor_up()
+        self.query_one(Choices).action_cursor_up()
 
     def _row(self, piece: Copyable, width: int) -> Content:
         what = shown(piece.what, ascii=self._ascii)

@@ -9,11 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.model.model import Recording
 from tui.stepper.passes_screen import LazyLine
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.courses import Course, columns, courses, heading, row, titles
@@ -59,15 +60,14 @@ class CoursesScreen(Dialog[str | None]):
             box.border_title = "courses, the worst first"
             box.border_subtitle = keys_below(("enter", "Enter goes to the leaf"), ("escape", "Esc"))
             yield Static(Content("\n").join([content(one, ascii=self._ascii).truncate(width) for one in above]))
-            yield OptionList(*(Option(LazyLine(partial(line, one))) for one in self._rows))
+            yield Choices(*(Option(LazyLine(partial(line, one))) for one in self._rows))
 
     def on_mount(self) -> None:
         """Give the list the focus, at the worst parameter."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         rows.highlighted = 0 if self._rows else None
         rows.focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the parameter on Enter or a click."""
-        event.stop()
-        self.dismiss(self._rows[event.option_index].name)
+        self.dismiss(self._rows[row].name)

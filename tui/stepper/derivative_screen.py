@@ -49,8 +49,8 @@ class DerivativeScreen(Dialog[None]):
         """The lines."""
         with VerticalScroll() as page:
             name, op = plain(title(self._cursor, self._node)), self._cursor.timeline.node(self._node).op
-            page.border_title = shown(f"derivative of {op}: {name}" if op not in name else f"derivative of {name}",
-                                      ascii=self._ascii)  # fmt: skip
+            about = f"derivative of {op}: {name}" if op not in name else f"derivative of {name}"
+            page.border_title = Content(shown(about, ascii=self._ascii))
             page.border_subtitle = keys_below(("y", "y copies"), ("escape", "Esc closes"))
             yield Static()
 

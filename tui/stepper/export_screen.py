@@ -11,11 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from tui.shell.clipboard import home
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.words.exporting import KINDS, Export, ExportError, ExportKind
 
@@ -58,34 +59,34 @@ class ExportScreen(Dialog[str | None]):
         with Vertical() as box:
             box.border_title = "write to a file"
             box.border_subtitle = keys_below(("", "arrows choose"), ("enter", "Enter writes"), ("escape", "Esc"))
-            yield OptionList(*(Option(_row(kind)) for kind in KINDS))
+            yield Choices(*(Option(_row(kind)) for kind in KINDS))
             yield Input(select_on_focus=False)
             yield Static(id="said")
 
     def on_mount(self) -> None:
         """Arrow keys choose a kind of file; all other keys are typed into the name."""
-        kinds = self.query_one(OptionList)
+        kinds = self.query_one(Choices)
         kinds.can_focus = False
         kinds.highlighted = 0
         self.query_one(Input).focus()
 
     @property
     def _kind(self) -> ExportKind:
-        return KINDS[self.query_one(OptionList).highlighted or 0]
+        return KINDS[self.query_one(Choices).highlighted or 0]
 
     def action_choose(self, by: int) -> None:
         """Choose another kind."""
         if self._stop is None:
-            kinds = self.query_one(OptionList)
+            kinds = self.query_one(Choices)
             kinds.highlighted = ((kinds.highlighted or 0) + by) % len(KINDS)
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    def on_option_list_option_highlighted(self, event: Choices.OptionHighlighted) -> None:
         """Propose a name. If the user has typed a name, change only its suffix."""
         event.stop()
         name, kind = self.query_one(Input), self._kind
         if name.value in ("", self._proposed):
             name.value = self._proposed = self._export.default_name(kind)
-        elif Path(name.value).suffix.lower() not in kind.suffixes:
+        elif Path(name.value).name and Path(name.value).suffix.lower() not in kind.suffixes:
             name.value = str(Path(name.value).with_suffix(kind.suffixes[0]))
         name.cursor_position = len(name.value)
         self._say(f"{', '.join(kind.suffixes)}   in {home(Path.cwd())}")
@@ -103,9 +104,11 @@ class ExportScreen(Dialog[str | None]):
         if not text:
             self._say("the file needs a name", "bad")
             return
-        path = Path(text).expanduser()
-        if not path.suffix:
-            path = path.with_suffix(self._kind.suffixes[0])
+        try:
+            path = self._export.path(self._kind, text)
+        except ExportError as problem:
+            self._say(str(problem), "bad")
+            return
         if path.is_file() and self._confirmed != path:
             self._confirmed = path
             self._say(f"{path} exists already. Press Enter again to overwrite it, or type another name.", "warning")

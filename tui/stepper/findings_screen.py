@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from microtape.recording.findings import Finding
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.findings import row_of
@@ -48,24 +48,21 @@ class FindingsScreen(Dialog[Finding | None]):
         with Vertical() as box:
             box.border_title = "findings"
             box.border_subtitle = keys_below(("enter", "Enter goes there"), ("escape", "Esc"))
-            yield OptionList(
-                *(Option(content(row_of(one, ascii=self._ascii), ascii=self._ascii)) for one in self._found)
-            )
+            yield Choices(*(Option(content(row_of(one, ascii=self._ascii), ascii=self._ascii)) for one in self._found))
 
     def on_mount(self) -> None:
         """Give the list the focus, at the finding that is shown."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         rows.highlighted = self._shown
         rows.focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the finding on Enter or a click."""
-        event.stop()
-        self.dismiss(self._found[event.option_index])
+        self.dismiss(self._found[row])
 
     def action_walk(self, by: int) -> None:
         """Highlight the next or the previous row."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
 
     def action_close(self) -> None:

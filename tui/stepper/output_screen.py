@@ -56,7 +56,8 @@ class OutputScreen(Dialog[None]):
         self._lines = lines
         count = max(self._printed.count, len(lines))
         some = f", the last {len(lines):,} of {count:,} lines" if count > len(lines) else f", {count:,} lines"
-        page.border_title = shown(self._title + (some if count != 1 else ", 1 line"), ascii=self._ascii)
+        title = shown(self._title + (some if count != 1 else ", 1 line"), ascii=self._ascii)
+        page.border_title = Content(title)
         self.query_one(Static).update(Content("\n".join(shown(one, ascii=self._ascii) for one in lines)))
         if at_end:
             self.call_after_refresh(page.scroll_end, animate=False)

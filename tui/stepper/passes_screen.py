@@ -14,11 +14,12 @@ from textual.css.styles import RulesMap
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.model.model import Recording
 from tui.shell.spans import plain
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.passes import Pair, headings, pass_lines, row
@@ -93,22 +94,21 @@ class PassesScreen(Dialog[PassChoice | None]):
                 ("enter", "Enter goes there"), ("c", f"c compares it with pass {number}"), ("escape", "Esc")
             )
             yield Static(columns, id="columns")
-            yield OptionList(*(Option(one) for one in rows))
+            yield Choices(*(Option(one) for one in rows))
 
     def on_mount(self) -> None:
         """Highlight the current pass."""
-        passes = self.query_one(OptionList)
+        passes = self.query_one(Choices)
         passes.highlighted = self._current
         passes.focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the pass on Enter or a click."""
-        event.stop()
-        self.dismiss(PassChoice(event.option_index, False))
+        self.dismiss(PassChoice(row, False))
 
     def action_compare(self) -> None:
         """Compare the highlighted pass with the current one."""
-        chosen = self.query_one(OptionList).highlighted
+        chosen = self.query_one(Choices).highlighted
         if chosen is not None and chosen != self._current:
             self.dismiss(PassChoice(chosen, True))
         else:
@@ -150,14 +150,13 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
             def line(pair: Pair) -> Content:
                 return content(row(pair, names, room, rest, ascii=self._ascii), ascii=self._ascii).truncate(width)
 
-            yield OptionList(*(Option(LazyLine(partial(line, one))) for one in self._pairs))
+            yield Choices(*(Option(LazyLine(partial(line, one))) for one in self._pairs))
 
     def on_mount(self) -> None:
         """Give the list the focus."""
-        self.query_one(OptionList).focus()
+        self.query_one(Choices).focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the node, in the pass that has it."""
-        event.stop()
-        pair = self._pairs[event.option_index]
+        pair = self._pairs[row]
         self.dismiss((self._which[1] if pair.in_second else self._which[0], pair.node))

@@ -5,7 +5,6 @@ The right answer is read from the recording, never computed here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar, Literal, NamedTuple
 
@@ -29,6 +28,8 @@ from tui.words.worked_rule import formula_symbols, worked_rule
 
 MANY = 4  # the most numbers that a user can be asked to compute mentally
 LISTED = 8  # the most numbers of an array that a question lists
+ADDS = "Backward adds what arrives to what is there; None counts as nothing."
+BY_RULE = "Put the numbers into the rule above: the gradient that arrived times the derivative for this operand."
 
 
 class Question(NamedTuple):
@@ -40,18 +41,21 @@ class Question(NamedTuple):
     kind: Literal["order", "shape", "number"] = "number"
     also: tuple[str, ...] = ()  # other right answers
     given: tuple[str, ...] = ()  # lines with all that the answer needs: the rule and its numbers
+    hint: str = ""  # after a wrong guess, before the second one; it does not tell the answer
+    about: str = ""  # the tensor that is asked about
 
     def accepts(self, answer: str) -> bool:
-        """Whether an answer is right, in any accepted spelling."""
-        if self.kind != "shape":
-            from lessons.model.predictions import is_right  # imported late: most sessions never need it
+        """Whether an answer is right, however it is written."""
+        from lessons.model.answers import is_right  # imported late: most sessions never need it
 
-            return any(is_right(answer, one) for one in (self.right, *self.also))
-        said = answer.strip().casefold()
-        if self.right == "scalar":
-            return said in ("scalar", "()", "[]", "0-d")
-        given = re.fullmatch(r"[(\[]?\s*(\d+(?:\s*[x×,*]\s*\d+)*)\s*,?\s*[)\]]?", said)
-        return given is not None and re.findall(r"\d+", given[1]) == re.findall(r"\d+", self.right)
+        shape = self.kind == "shape"
+        return any(is_right(answer, one, shape=shape, about=self.about) for one in (self.right, *self.also))
+
+    def hint_after(self, answer: str) -> str:
+        """The hint after a wrong guess: what is wrong with its form, or else the question's own."""
+        from lessons.model.answers import wrong_form
+
+        return wrong_form(answer, self.right, shape=self.kind == "shape", about=self.about) or self.hint
 
 
 def question_about(cursor: StepCursor) -> Question | None:
@@ -72,8 +76,9 @@ def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
         why = ("Leaves that are ready go first." if node.variable is not None
                else "Of all ready nodes, the last recorded goes first.")  # fmt: skip
         yield Question(
-            f"Which runs next: {candidates}?", after.recording.label(node.id), why, "order", (f"%{node.id}", name)
-        )
+            f"Which runs next: {candidates}?", after.recording.label(node.id), why, "order", (f"%{node.id}", name),
+            hint=why,
+        )  # fmt: skip
     if step.error is not None:
         return
     if node.variable is not None:
@@ -83,7 +88,7 @@ def _questions(before: StepCursor, after: StepCursor) -> Iterator[Question]:
             why = ("It was None, so the gradient that arrives becomes .grad." if step.grad_before is None
                    else f"Backward adds: {had} + {came}.")  # fmt: skip
             yield Question(f"`{name}`.grad is {had}, and {came} arrives. What is `{name}`.grad then?",
-                           format_value(step.grad_after, 60), why)  # fmt: skip
+                           format_value(step.grad_after, 60), why, hint=ADDS, about=name)  # fmt: skip
         return
     for one in step.deliveries[:2]:
         yield from _about_delivery(after, name, one)
@@ -96,8 +101,9 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     given = next((value for value in step.grad_outputs if value is not None), None)
     has = f"`{name}` has the gradient {format_value(given, 40)}"
     if one.term.shape:
+        why = f"A gradient always has the shape of its value, here of `{to}`."
         yield Question(f"{has}. What is the shape of the gradient it sends to `{to}`?", format_shape(one.term.shape),
-                       f"A gradient always has the shape of its value, here of `{to}`.", "shape")  # fmt: skip
+                       why, "shape", hint=why)  # fmt: skip
     node, rule = after.timeline.node(step.node), worked_rule(after, step, one.output)
     if rule is None or not _is_small(one.term) or not _is_small(given, LISTED) or on_leaving(step):
         return
@@ -106,7 +112,7 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     if all(symbol in symbols and _is_small(symbols[symbol][1], LISTED) for symbol in needed):
         why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}."
         yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why,
-                       given=tuple(_rule_lines(node, symbols, needed)))  # fmt: skip
+                       given=tuple(_rule_lines(node, symbols, needed)), hint=BY_RULE)  # fmt: skip
 
 
 def _rule_lines(
@@ -133,7 +139,8 @@ def _is_small(value: Value | None, most: int = MANY) -> bool:
 class PredictScreen(Dialog[bool | None]):
     """Asks one question and explains its answer. Closes with whether the answer was right; None if it was skipped.
 
-    The dialog is at the bottom, so that the step it asks about stays visible. An empty answer shows the right one.
+    A wrong guess gets a hint and a second try; an empty answer shows the right one. The dialog is at the bottom, so
+    that the step it asks about stays visible.
     """
 
     DEFAULT_CSS = """
@@ -156,6 +163,7 @@ class PredictScreen(Dialog[bool | None]):
         super().__init__()
         self._question, self._ascii = question, ascii
         self._verdict: bool | None = None
+        self._has_guessed = False
 
     def compose(self) -> ComposeResult:
         """The question, an input, and room for the verdict."""
@@ -169,12 +177,16 @@ class PredictScreen(Dialog[bool | None]):
             yield Static(id="verdict")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Show the right answer. After that the input is disabled, and the keys show the step."""
+        """Show the right answer, or a hint. After the answer the input is disabled, and the keys show the step."""
         event.stop()
         if self._verdict is not None:
             return
         answer = event.value.strip()
-        self._verdict = self._question.accepts(answer)
+        right = self._question.accepts(answer)
+        if answer and not right and not self._has_guessed:
+            self._give_hint(event.input, answer)
+            return
+        self._verdict = right
         said = (
             ("Right", "bold $text-success") if self._verdict
             else ("Not quite" if answer else "It is", "bold $text-warning")
@@ -185,6 +197,17 @@ class PredictScreen(Dialog[bool | None]):
         event.input.disabled = True
         self.query_one(Vertical).border_subtitle = keys_below(("enter", "Enter shows the step"))
 
+    def _give_hint(self, field: Input, answer: str) -> None:
+        """Ask once more, with a hint and without the answer."""
+        self._has_guessed = True
+        field.value, field.placeholder = "", f"not {answer}: guess again"
+        self.query_one("#verdict", Static).update(
+            Content.assemble(("Not quite. ", "bold $text-warning"), colour_names(self._question.hint_after(answer)))
+        )
+        self.query_one(Vertical).border_subtitle = keys_below(
+            ("enter", "Enter answers; without a guess, it shows the answer"), ("escape", "Esc skips")
+        )
+
     def action_go_on(self) -> None:
         """Show the step, once the question is answered."""
         if self._verdict is not None:
@@ -192,4 +215,4 @@ class PredictScreen(Dialog[bool | None]):
 
     def action_leave(self) -> None:
         """Close. A question without an answer is skipped; a given answer counts."""
-        self.dismiss(self._verdict)
+        self.dismiss(False if self._has_guessed and self._verdict is None else self._verdict)

@@ -13,7 +13,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.events import Resize
 from textual.reactive import Reactive, reactive
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -55,6 +54,7 @@ from tui.widgets.beside_line import BesideLine
 from tui.widgets.box_view import BoxView
 from tui.widgets.finding_line import FindingLine
 from tui.widgets.footer import Footer
+from tui.widgets.guarded_screen import GuardedScreen
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.prompt import Prompt
@@ -95,7 +95,7 @@ class CoveredContainer(Container):
     BLANK = True
 
 
-class StepperScreen(Screen[None]):
+class StepperScreen(GuardedScreen[None]):
     """Steps through the backward passes of one recording, both ways."""
 
     BLANK = True  # as in CoveredContainer

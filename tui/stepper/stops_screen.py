@@ -8,11 +8,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from tui.shell.spans import shown
 from tui.time.breakpoints import Breakpoint, Breakpoints
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 
 
@@ -47,20 +47,19 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
         with Vertical() as box:
             box.border_title = "breakpoints and watches"
             box.border_subtitle = keys_below(("enter", "Enter goes there"), ("d", "d removes"), ("escape", "Esc"))
-            yield OptionList(*(Option(self._row(one)) for one in self._left.every))
+            yield Choices(*(Option(self._row(one)) for one in self._left.every))
 
     def on_mount(self) -> None:
         """Give the list the focus."""
-        self.query_one(OptionList).focus()
+        self.query_one(Choices).focus()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the breakpoint on Enter or a click."""
-        event.stop()
-        self.dismiss((self._left, self._left.every[event.option_index]))
+        self.dismiss((self._left, self._left.every[row]))
 
     def action_remove(self) -> None:
         """Remove the highlighted breakpoint. Removing the last one closes the page."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         if rows.highlighted is None:
             return
         at = rows.highlighted
@@ -73,7 +72,7 @@ class StopsScreen(Dialog[tuple[Breakpoints, Breakpoint | None]]):
 
     def action_walk(self, by: int) -> None:
         """Highlight the next or the previous row."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
 
     def action_close(self) -> None:

@@ -9,12 +9,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from tui.shell.key_names import key_name
-from tui.shell.spans import Line
+from tui.shell.spans import Line, shown
 from tui.time.cursor import StepCursor
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.versions import uncounted, versions_told, whose_memory
@@ -61,7 +62,7 @@ class VersionsScreen(Dialog[int | None]):
             turn = [("left", left), ("right", f"{right} another tensor")] if len(self._tensors) > 1 else []
             box.border_subtitle = keys_below(*turn, ("enter", "Enter goes to its maker"), ("escape", "Esc"))
             yield Static()
-            yield OptionList()
+            yield Choices()
 
     def on_mount(self) -> None:
         """Show the first tensor, at its last version before this moment."""
@@ -75,12 +76,14 @@ class VersionsScreen(Dialog[int | None]):
     def _show(self) -> None:
         tensor, cursor = self._tensors[self._at], self._cursor
         width = min(self.app.size.width, WIDEST) - len("│ ││")
-        self.query_one(Vertical).border_title = f"versions of {cursor.tensor_label(tensor)}"
+        self.query_one(Vertical).border_title = Content(
+            f"versions of {shown(cursor.tensor_label(tensor), ascii=self._ascii)}"
+        )
         heading = [*whose_memory(cursor, tensor), *uncounted(cursor, tensor)]
         self.query_one(Static).update(self._content(heading))
         self.query_one(Static).display = bool(heading)
         self._told = versions_told(cursor, tensor, width)
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         rows.clear_options()
         rows.add_options([Option(self._content(one.lines)) for one in self._told])
         here = [i for i, one in enumerate(self._told) if one.node is not None and cursor.exists(one.node)]
@@ -91,10 +94,9 @@ class VersionsScreen(Dialog[int | None]):
     def _content(self, lines: Sequence[Line]) -> Content:
         return Content("\n").join(content(one, ascii=self._ascii) for one in lines)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the node that made the version, on Enter or a click."""
-        event.stop()
-        node = self._told[event.option_index].node
+        node = self._told[row].node
         if node is None or node not in self._cursor.timeline.row_of:
             self.notify("No operation on the tape of this pass made this version.", timeout=3)
         else:
@@ -107,5 +109,5 @@ class VersionsScreen(Dialog[int | None]):
 
     def action_walk(self, by: int) -> None:
         """Highlight the next or the previous version."""
-        rows = self.query_one(OptionList)
+        rows = self.query_one(Choices)
         (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()

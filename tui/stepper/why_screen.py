@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from microtape.recording.findings import Finding
@@ -19,6 +19,7 @@ from tui.shell.spans import Line, Span, line, plain
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 from tui.time.finding_moments import moment_of
+from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
 from tui.words.findings import carried, explained, findings_at
@@ -83,21 +84,20 @@ class WhyScreen(Dialog[Finding | int | Into | None]):
             box.border_title = "why"
             yield Static(id="crumbs")
             yield Static(id="heading")
-            yield OptionList()
+            yield Choices()
 
     def on_mount(self) -> None:
         """Explain the first gradient."""
         self._show()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+    def chose(self, row: int) -> None:
         """Go to the chosen origin, or explain the gradient that sent the chosen term."""
-        event.stop()
-        if event.option_index < len(self._origins):
-            self.dismiss(self._origins[event.option_index])
+        if row < len(self._origins):
+            self.dismiss(self._origins[row])
             return
         about = self._subject
         terms = why(self._cursor, about, MOST_TERMS).terms if about is not None else ()
-        sender = terms[event.option_index - len(self._origins)].sender
+        sender = terms[row - len(self._origins)].sender
         if sender is not None:
             self._trail.append(sender)
             self._show()
@@ -154,7 +154,7 @@ class WhyScreen(Dialog[Finding | int | Into | None]):
         return about
 
     def _show(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(Choices)
         options.clear_options()
         about = self._subject
         first = self._first()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from microtape.recording.choosing.condition import Condition, Facts
+from microtape.recording.choosing.condition import Condition, ExpressionError, Facts
 from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.model import BackwardStep, NodeRecord, Place
 from tui.time.calls import CallCursor, everywhere
@@ -74,7 +74,7 @@ class Breakpoints:
         for one in self.every:
             try:
                 made.append(_make(cursor, one.text, one.kind, evaluate))
-            except LookupError:
+            except (LookupError, ExpressionError):  # `%4`, where the pass has no such node
                 made.append(Breakpoint(one.text, one.kind, (), frozenset()))
         return Breakpoints(cursor.timeline, tuple(made))
 

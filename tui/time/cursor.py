@@ -125,7 +125,7 @@ class StepCursor:
         return replace(StepCursor.on(self.timeline.of_pass(index)), hides_next=self.hides_next)
 
     def goto(self, target: str) -> StepCursor:
-        """The next moment of a node: by number (`12`, `%12`), line (`:7`), the user's name or the operation's.
+        """The next moment of a node: by number (`12`, `%12`), line (`:7`), name, module (`encoder.2`) or operation.
 
         The search starts here and wraps around. In the backward part it looks for the step that evaluates the node, in
         the forward part for the operation that records it; without a match, in the other part.

@@ -74,8 +74,9 @@ def _of_borders(
     for is_write, group in groupby(borders, key=lambda one: one[0] in writes and one[1] not in cuts):
         found = list(group)
         if is_write:
-            every = tuple(writes[i] for i, _ in found)
-            yield from (WriteRow((one,)) for one in every) if len(every) <= FEW else (WriteRow(every),)
+            for _, by_one_op in groupby((writes[i] for i, _ in found), key=lambda one: one.op):
+                every = tuple(by_one_op)
+                yield from (WriteRow((one,)) for one in every) if len(every) <= FEW else (WriteRow(every),)
             continue
         for _, border in found:
             if border in cuts:

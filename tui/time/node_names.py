@@ -1,4 +1,4 @@
-"""The user's names for nodes, and the search for the nodes that a text names."""
+"""The user's names for nodes and modules, and the search for the nodes that a text names."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tui.time.timeline import Timeline
 AtLine: TypeAlias = Callable[[Place | None], bool]
 """Whether a place is on a line."""
 
+IN_SEQUENTIAL = re.compile(r"^(\d+) \w+$")  # the scope `2 ReLU`: the number is its part of the path
 LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`
 
 
@@ -38,8 +39,23 @@ def line_named(text: str) -> AtLine | None:
     return lambda place: place is not None and place.line <= at <= place.end_line and _in_file(place, file)
 
 
+def _inside(timeline: Timeline, target: str) -> frozenset[int]:
+    """The nodes recorded inside of a module or scope: its path, the last parts of its path, or its whole name."""
+    paths: list[str] = []
+    named: set[int] = set()
+    for one in timeline.recording.scopes:  # an outer scope comes before those inside of it
+        path = IN_SEQUENTIAL.sub(r"\1", one.name)
+        paths.append(path if one.outer is None else f"{paths[one.outer]}.{path}")
+        if one.outer in named or target == one.name or f".{paths[-1]}".endswith(f".{target}"):
+            named.add(one.id)
+    return frozenset(node for node in timeline.rows if timeline.node(node).scope in named)
+
+
 def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
-    """The nodes that a text names: a number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, an operation."""
+    """The nodes that a text names.
+
+    A number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, a module or scope (`encoder.2`), or an operation.
+    """
     target = text.strip()
     if number := re.fullmatch(r"%?(\d{1,18})", target):
         node = int(number[1])
@@ -48,6 +64,8 @@ def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     if (line := line_named(target)) is not None:
         return frozenset(one.id for one in nodes if line(one.place))
     if found := timeline.by_name.get(target):
+        return found
+    if target and (found := _inside(timeline, target)):
         return found
     folded = target.casefold()
     return frozenset(one.id for one in nodes if folded and folded in (one.op.casefold(), one.name.casefold()))

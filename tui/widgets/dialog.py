@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual.events import Click, Key, Resize
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from tui.widgets.guarded_screen import GuardedScreen
+
 Result = TypeVar("Result")
 
 
-class Dialog(ModalScreen[Result]):
+class Dialog(ModalScreen[Result], GuardedScreen[Result], Generic[Result]):
     """A modal page. A click beside it acts as Esc; the keys in its lower border can be clicked, see `keys_below`."""
 
     FITTED: ClassVar[bool] = False  # whether the page cuts its texts to the width of the terminal
@@ -38,9 +40,19 @@ class Dialog(ModalScreen[Result]):
             return
         at = [rows.highlighted for rows in self.query(OptionList)]
         await self.recompose()
-        for rows, row in zip(self.query(OptionList), at, strict=True):
+        for rows, row in zip(self.query(OptionList), at, strict=not self.is_closed):
             rows.highlighted = row
             rows.focus()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Act on a row that was chosen by Enter or a click, unless the list has changed since."""
+        event.stop()
+        rows, row = event.option_list, event.option_index
+        if row < rows.option_count and rows.get_option_at_index(row) is event.option:
+            self.chose(row)
+
+    def chose(self, row: int) -> None:
+        """Called with the number of the row that was chosen."""
 
     def on_click(self, event: Click) -> None:
         """Close on a click beside the page."""

@@ -93,9 +93,17 @@ class FindingLine(Widget):
         if self.shown is None or not width:
             return []
         if not isinstance(self.shown, ShownFinding):
-            return wrap(styled(self.shown, ascii=self._ascii), width, HANGING)[:1]
+            return [self._first_line(self.shown, width)]
         room = width - sum(cell_len(one.text) for one in self._right(self.shown, 0)) - 1
         return wrap(styled(finding_line(self.shown.finding, ascii=self._ascii), ascii=self._ascii), room, HANGING)
+
+    def _first_line(self, line: Line, width: int) -> StyledLine:
+        """As much of the line as fits; an ellipsis stands for the rest."""
+        text = styled(line, ascii=self._ascii)
+        if len(lines := wrap(text, width, HANGING)) == 1:
+            return lines[0]
+        ellipsis = TextSegment(" ..." if self._ascii else " …", "")
+        return (*wrap(text, width - cell_len(ellipsis.text), HANGING)[0], ellipsis)
 
     def _right(self, one: ShownFinding, width: int) -> StyledLine:
         """`Enter explains   ! 1 of 2`; of a narrow line, only its end."""

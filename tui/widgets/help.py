@@ -23,6 +23,7 @@ Row: TypeAlias = tuple[tuple[str, ...], str]
 """Actions, and a description of their keys; `{action}` in the text stands for the key of an action."""
 FIXED = (
     ("↑ ↓", "scroll the focused pane; PgUp and PgDn by pages"),
+    ("Ctrl+Z", "back to the shell, whose `fg` comes back here"),
     ("click", "go to a row, box, leaf, line, name or moment on the time bar; left of a number: set a breakpoint"),
 )
 MARKS = (
@@ -103,7 +104,7 @@ class HelpScreen(Dialog[None]):
         lines = [Content.styled(title, "$text-muted")]
         for key, meaning in rows:
             left = textwrap.wrap(self._shown(key), KEY - 1)
-            right = textwrap.wrap(self._shown(meaning), min(WIDTH, self.app.size.width - 6) - KEY)
+            right = textwrap.wrap(self._shown(meaning), max(min(WIDTH, self.app.size.width - 6) - KEY, 1))
             lines += [
                 Content.assemble((one.ljust(KEY), "bold $text-accent"), other)
                 for one, other in zip_longest(left, right, fillvalue="")

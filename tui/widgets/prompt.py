@@ -52,9 +52,9 @@ class Prompt(Horizontal):
 
     def compose(self) -> ComposeResult:
         """The purpose, the input field, and room for an error message."""
-        yield Label("", id="purpose")
+        yield Label("", id="purpose", markup=False)
         yield Input()
-        yield Label("", id="problem")
+        yield Label("", id="problem", markup=False)
 
     def open(self, purpose: Purpose) -> None:
         """Show the prompt with an empty field."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -82,7 +83,7 @@ class SourcePane(Pane):
             where = f"{place.file}, line {place.line}: the source was not recorded." if place else "No source recorded."
             return [(TextSegment(where, "$text-muted"),)]
         if file != self._file:  # not at every step: a new subtitle repaints the whole pane
-            self.border_subtitle = file
+            self.border_subtitle = Content(file)
         self._file, self._line = file, leads.line if leads else self._line
         place = place if place is not None and place.file == file else None
         marks = [(place, CURRENT)] if place is not None else []

@@ -35,7 +35,7 @@ def wrap(text: StyledLine, width: int, hanging: int = 0) -> list[StyledLine]:
     if cell_len(whole) <= width:
         return [text]
     rows: list[StyledLine] = []
-    for start, end in _breaks(whole, width, max(width - hanging, 1)):
+    for start, end in _breaks(whole, width, width - hanging):
         row = tuple(_cut(text, start, end))
         rows.append((TextSegment(" " * hanging), *row) if rows and hanging else row)
     return rows
@@ -43,6 +43,7 @@ def wrap(text: StyledLine, width: int, hanging: int = 0) -> list[StyledLine]:
 
 def _breaks(whole: str, width: int, rest: int) -> Iterator[tuple[int, int]]:
     """The start and end of each row: the first has room for `width` cells, the others for `rest`."""
+    width, rest = max(width, 2), max(rest, 2)  # a character may take two cells
     start, used, room = 0, 0, width
     for match in WORD.finditer(whole):
         begin, word = match.start(), match[0].rstrip()

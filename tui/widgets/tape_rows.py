@@ -119,7 +119,7 @@ class RowPainter:
         drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         name = f"{output.name} = " if output is not None and output.name else ""
         called = f"{name}{border.op}({', '.join(map(rows.operand, border.operands))})"
-        place = f", {border.place.file}:{border.place.line}" if border.place is not None else ""
+        place = f", {border.place.at}" if border.place is not None else ""
         cells = (
             (called, columns.op + columns.name + columns.operands + 2 * GAP),
             (format_shape(output.shape, ascii=self._ascii) if output is not None else "", columns.shape),

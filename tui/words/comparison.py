@@ -159,7 +159,7 @@ def node_text(recording: Recording, node: int) -> str:
     if record.variable is not None:
         label = recording.label(node)
         return f"{record.name} of {label}" if label[0] != "%" else record.name
-    where = f" at {PurePath(record.place.file).name}:{record.place.line}" if record.place is not None else ""
+    where = f" at {record.place.at_name}" if record.place is not None else ""
     text = _source(recording, record.place)
     return f"{record.name}{where} `{text}`" if text else f"{record.name}{where}"
 

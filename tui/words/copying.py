@@ -70,4 +70,4 @@ def _of_node(cursor: StepCursor, number: int) -> Iterator[Copyable]:
         yield Copyable("the expression", expression(cursor.recording, node.place))
         text = source_lines(cursor.recording, node.place.file)[node.place.line - 1 : node.place.end_line]
         yield Copyable("its line of source", "\n".join(text).strip())
-        yield Copyable("its place", f"{node.place.file}:{node.place.line}")
+        yield Copyable("its place", node.place.at)

@@ -6,7 +6,6 @@ import dataclasses
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from microtape.recording.findings import Finding
@@ -27,6 +26,7 @@ class Diagnosis:
     found: Sequence[Finding]
     file: str  # as the user named it
     script_args: Sequence[str] = ()
+    is_module: bool = False  # the file is the name of a module, for which the command needs -m
 
     @property
     def is_serious(self) -> bool:
@@ -43,7 +43,7 @@ class Diagnosis:
 
     def command(self, finding: Finding) -> str:
         """The command that opens the stepper where the finding can be seen; `!` leads to it."""
-        words = ["microtape", "step", self.file]
+        words = ["microtape", "step", *(["-m"] if self.is_module else []), self.file]
         if not self.file.endswith(".tape"):
             words += self._passes(finding)
             words += ["--check"] if finding.kind == "wrong derivative" else []
@@ -130,7 +130,7 @@ def _place(recording: Recording, place: Place | None) -> dict[str, Any] | None:
 
 
 def _at(place: Place | None) -> str:
-    return f"{PurePath(place.file).name}:{place.line}" if place is not None else ""
+    return place.at_name if place is not None else ""
 
 
 def _wrapped(text: str, width: int, indent: str, following: str | None = None) -> Iterator[str]:

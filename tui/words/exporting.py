@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -61,6 +62,23 @@ class Export:
         moment = f"operation{cursor.position}" if cursor.is_forward else f"step{cursor.steps_done}"
         middle = {"screenshot": "-screen", "trace": "-trace"}.get(kind.name, "")
         return f"{stem}{middle}{f'-{moment}' if kind.of_moment else ''}{kind.suffixes[0]}"
+
+    @staticmethod
+    def path(kind: ExportKind, typed: str) -> Path:
+        """The path that was typed, with a suffix of this kind if it has none.
+
+        Raises:
+            ExportError: no file can be written under this name.
+        """
+        try:
+            path = Path(typed).expanduser()
+            if not path.suffix:
+                path = path.with_suffix(kind.suffixes[0])
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()
+        except (OSError, ValueError, RuntimeError):  # too long, forbidden, half a character, the home of nobody
+            raise ExportError("no file can be written under this name") from None
+        return path
 
     def write(self, kind: ExportKind, path: Path, progress: Progress = lambda text: None) -> None:
         """Write the file, whole or not at all.

@@ -133,4 +133,4 @@ def _source(recording: Recording, role: str, place: Place) -> Line:
 
 
 def _where(place: Place | None) -> str:
-    return f"{place.file}:{place.line}" if place is not None else ""
+    return place.at if place is not None else ""

@@ -18,7 +18,7 @@ NOTHING = "None of your code ran in this step: {key} opens Functions, hooks, che
 def call_lines(cursor: CallCursor, width: int = 40, indent: str = "  ") -> Iterator[tuple[str, Line]]:
     """Every step of a call, as an indentation and a line; the calls that it made are indented below their step."""
     call, words = cursor.call, InsideWords(cursor, width)
-    where = f"  {call.place.file}:{call.place.line}" if call.place is not None else ""
+    where = f"  {call.place.at}" if call.place is not None else ""
     yield indent, line(Span("inside ", "dim"), *called(call), Span(where, "dim"))
     ops = min(max((len(row.op) for row in words.rows), default=0), MOST_OP)
     for position, row in enumerate(words.rows):
@@ -26,7 +26,7 @@ def call_lines(cursor: CallCursor, width: int = 40, indent: str = "  ") -> Itera
         if words.gap and position == call.left_out_at:
             yield indent, line(Span(f"    {words.gap}", "dim"))
         place = here.step.place
-        begin = line(f"{here.number:>3} ", Span(f"{f'line {place.line}' if place is not None else '':<9} ", "dim"),
+        begin = line(f"{here.number:>3} ", Span(f"{place.at_line if place is not None else '':<9} ", "dim"),
                      Span(row.op.ljust(ops), "op"))  # fmt: skip
         operands = f" {row.operands}{' → ' if row.result else ''}" if row.operands else " "
         yield indent, line(*begin, operands, *row.result)
@@ -56,7 +56,7 @@ def called(call: CallRecord) -> Line:
 def opens(cursor: CallCursor) -> str:
     """`what ran inside: Scale.backward, bad.py:15`."""
     place = cursor.step.place or cursor.call.place
-    where = f", {place.file}:{place.line}" if place is not None else ""
+    where = f", {place.at}" if place is not None else ""
     return f"what ran inside: {plain(called(cursor.call))}{where}"
 
 

@@ -190,7 +190,7 @@ class _Checks:
 
     def _source(self, label: str, place: Place) -> Line:
         text = expression(self.cursor.recording, place)
-        return line(Span(f"{label:<10}", "label"), Span(f"{place.file}:{place.line}  ", "strong"), Span(text, "op"))
+        return line(Span(f"{label:<10}", "label"), Span(f"{place.at}  ", "strong"), Span(text, "op"))
 
     def _operand(self, edge: int) -> str:
         operands = [one for one in self.node.operands if one.ref is not None]

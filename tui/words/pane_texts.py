@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePath
 
 from microtape.recording.findings import findings
 from microtape.recording.model.formatting import FEW, format_number, format_shape, format_value
@@ -77,7 +76,7 @@ class PaneTexts:
         names = ", ".join(list(dict.fromkeys(self.cursor.names(node.id)))[:3])
         begin = line(Span(f"%{node.id}", "strong"), Span(f" {names}" if names else "", "name"))
         if node.place is not None:
-            begin = line(*begin, Span(f"  {PurePath(node.place.file).name}:{node.place.line}", "strong"))
+            begin = line(*begin, Span(f"  {node.place.at_name}", "strong"))
         text = expression(self.cursor.recording, node.place) or filled_formula(self.cursor, node)
         room = self.width - len(plain(begin)) - len("  ")
         if len(text) > room:
@@ -271,7 +270,7 @@ class PaneTexts:
     def _error(self, error: ErrorRecord) -> Iterator[Line]:
         for role, place in error.places:
             text = expression(self.cursor.recording, place)
-            yield line(self._label(role), f"{place.file}:{place.line}", Span(f"   {text}", "strong"))
+            yield line(self._label(role), place.at, Span(f"   {text}", "strong"))
         pass_index = self.cursor.timeline.pass_index
         for one in findings(self.cursor.recording):
             if one.pass_ == pass_index and one.kind in EXPLAINED:

@@ -26,6 +26,7 @@ from tui.words.worked_rule import derivatives
 
 WIDTH = 28  # of a number or array inside a sentence
 _MOST_LEAVES = 5  # whose gradients are named one by one
+_MOST_IN_A_HEADING = 2  # which is one line
 LISTED = 48  # of an array with few numbers, which are all listed
 
 
@@ -42,7 +43,7 @@ def computed(cursor: StepCursor, node: int) -> Line:
 def aim(cursor: StepCursor) -> Line:
     """What the pass computes, as a heading: `∂z/∂x and ∂z/∂y, through 3 operations`. Empty without a pass."""
     pass_ = cursor.timeline.pass_
-    return _Writer(cursor).aim(pass_) if pass_ is not None else ()
+    return _Writer(cursor).aim(pass_, _MOST_IN_A_HEADING) if pass_ is not None else ()
 
 
 class _Writer:
@@ -84,7 +85,7 @@ class _Writer:
         ]
         result = line(*sentence_list(values), ". ") if values else ()
         operations = self._operations(pass_)
-        computes = line(*result, f"{pass_.kind}() computes ", *self.aim(pass_), ".")
+        computes = line(*result, f"{pass_.kind}() computes ", *self.aim(pass_, _MOST_LEAVES), ".")
         following = self.cursor.next_node
         if following not in self.cursor.ready[:1] or self.cursor.hides_next or not operations:
             return line(*computes, *self._next())
@@ -101,7 +102,7 @@ class _Writer:
     def _operations(self, pass_: Pass) -> int:
         return sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
 
-    def aim(self, pass_: Pass) -> Line:
+    def aim(self, pass_: Pass, most: int) -> Line:
         """`∂z/∂x and ∂z/∂y`, or `the gradients of z by 28 tensors, w1 to b9`; and whether earlier ones are added to."""
         operations = self._operations(pass_)
         through = f", through {_count(operations, 'operation')}" if operations else ""
@@ -110,15 +111,15 @@ class _Writer:
         names = dict.fromkeys(self.cursor.tensor_label(tensor) for tensor in tensors)
         root = self._single_root(pass_)
         leaves = [Span(name, "leaf") for name in names]
-        if len(leaves) > _MOST_LEAVES:
+        if len(leaves) > most:
             what = line(f"the gradients of {root} by " if root else "the gradients of ", _count(len(leaves), "tensor"),
                         ", ", leaves[0], " to ", leaves[-1])  # fmt: skip
         elif root:
-            what = sentence_list([line(f"∂{root}/∂", leaf) for leaf in leaves], _MOST_LEAVES)
+            what = sentence_list([line(f"∂{root}/∂", leaf) for leaf in leaves], most)
         else:
             what = line(
                 "the gradient of " if len(leaves) == 1 else "the gradients of ",
-                *sentence_list([line(leaf) for leaf in leaves], _MOST_LEAVES),
+                *sentence_list([line(leaf) for leaf in leaves], most),
             )
         adds = pass_.kind == "backward" and any(tensor in pass_.grads for tensor in tensors)
         return line(*what, through, f", and adds {'it' if len(names) == 1 else 'them'} to .grad" if adds else "")

@@ -337,7 +337,7 @@ class _Printer:
 
 def place_text(place: Place | None) -> str:
     """`train.py:7`, or nothing."""
-    return "" if place is None else f"{place.file}:{place.line}"
+    return "" if place is None else place.at
 
 
 def _count(count: int, noun: str, plural: str = "") -> str:

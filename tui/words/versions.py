@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 from typing import NamedTuple
 
 from microtape.recording.model.formatting import format_value
@@ -164,7 +163,7 @@ def _subject(cursor: StepCursor, write: Write, *, named: bool, placed: bool) -> 
         name = line(Span(cursor.tensor_label(write.tensor), "name"), ": ") if named else ()
         return line(*name, f"version {write.before} → {write.after}")
     kind, at = cursor.recording.borders[write.border or 0].kind, _at(write.place) if placed else ""
-    op = Span(write.op if write.op.endswith(("_", ".step")) else f"{write.op}_", "op")
+    op = Span(_op(write.op), "op")
     name = line(Span(_written(cursor, write), "name"), ": ")
     if write.before == write.after:
         return line(*name, op, " ends its history, no value written", at)
@@ -178,12 +177,17 @@ def _written(cursor: StepCursor, write: Write) -> str:
     return f"{whose}, through {through}" if through else whose
 
 
+def _op(op: str) -> str:
+    """`sub_`; but `SGD.step` and `load_state_dict`, which write by other operations, as they are."""
+    return op if op.endswith(("_", ".step")) or op == "load_state_dict" else f"{op}_"
+
+
 def _many(cursor: StepCursor, writes: Sequence[Write]) -> Line:
-    """`6 tensors written in place: W1, b1, W2 and 3 others`."""
+    """`SGD.step wrote 6 tensors in place: W1, b1, W2 and 3 others`."""
     names = dict.fromkeys(_written(cursor, one) for one in writes)
     missed = [one for one in writes if any(s.fate == "lost" for s in cursor.timeline.versions.overwritten(one))]
     lost = f"; {len(missed)} of the old values will be missed" if missed else ""
-    return line(f"{len(names):,} tensors written in place: ",
+    return line(Span(_op(writes[0].op), "op"), f" wrote {len(names):,} tensors in place: ",
                 *sentence_list([line(Span(name, "name")) for name in names], NAMED + 1), _at(writes[0].place),
                 Span(lost, "bad"))  # fmt: skip
 
@@ -228,7 +232,7 @@ def _maker(cursor: StepCursor, version: Version) -> Line:
         return _node(cursor, cursor.recording.nodes[version.node])
     if write is None:
         return line(Span("a write that was not recorded", "warn") if version.number else "as the program made it")
-    notes = [f"line {write.place.line}"] if write.place is not None else []
+    notes = [write.place.at_line] if write.place is not None else []
     op = write.op.partition(" into view")[0]
     if write.node is None:
         kind = cursor.recording.borders[write.border or 0].kind
@@ -237,8 +241,9 @@ def _maker(cursor: StepCursor, version: Version) -> Line:
         notes.append("mark_dirty")
     if through := _through(cursor, write):
         notes.append(f"through {through}")
-    in_place = "" if op.endswith("_") or "mark_dirty" in notes else "_"
-    return line(Span(f"{op}{in_place}", "op"), Span(f" ({', '.join(notes)})" if notes else "", "dim"))
+    return line(
+        Span(op if "mark_dirty" in notes else _op(op), "op"), Span(f" ({', '.join(notes)})" if notes else "", "dim")
+    )
 
 
 def _through(cursor: StepCursor, write: Write) -> str:
@@ -273,9 +278,9 @@ def _saver(cursor: StepCursor, saver: Saver) -> Line:
 
 def _node(cursor: StepCursor, node: NodeRecord) -> Line:
     """`exp (line 4)`."""
-    where = f" (line {node.place.line})" if node.place is not None else f" (%{node.id})"
+    where = f" ({node.place.at_line})" if node.place is not None else f" (%{node.id})"
     return line(Span(node.op, "op"), Span(where, "dim"))
 
 
 def _at(place: Place | None) -> Span:
-    return Span(f", {PurePath(place.file).name}:{place.line}" if place is not None else "", "dim")
+    return Span(f", {place.at_name}" if place is not None else "", "dim")

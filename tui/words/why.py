@@ -165,7 +165,7 @@ def not_a_leaf_note(cursor: StepCursor, node: int) -> Iterator[Line]:
     ref = next(iter(record.outputs), None)
     tensor = cursor.recording.tensors[ref.tensor] if ref is not None and record.variable is None else None
     if tensor is not None and tensor.name and not tensor.retains_grad:
-        at = f" ({record.place.file}:{record.place.line})" if record.place is not None else ""
+        at = f" ({record.place.at})" if record.place is not None else ""
         yield line(
             Span(f"{tensor.name}.grad stays None: it is not a leaf{at}, and retain_grad() was not called on it.", "dim")
         )
@@ -197,7 +197,7 @@ def _term(cursor: StepCursor, about: Subject, which: int) -> Term:
     if checked := differences_line(cursor, step, output, index):
         lines.append(line("  ", *checked))
     if node.place is not None:
-        where = f"  {node.place.file}:{node.place.line}  "
+        where = f"  {node.place.at}  "
         lines.append(line(Span(where, "dim"), Span(expression(cursor.recording, node.place), "strong")))
     return Term(tuple(lines), subject(cursor, node.id, following))
 

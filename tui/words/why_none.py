@@ -97,7 +97,7 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
 
 
 def _look(recording: Recording, place: Place) -> Line:
-    return line(Span(f"{place.file}:{place.line}  ", "dim"), Span(expression(recording, place), "strong"))
+    return line(Span(f"{place.at}  ", "dim"), Span(expression(recording, place), "strong"))
 
 
 def _ends(recording: Recording, border: BorderRecord) -> Iterator[Line]:

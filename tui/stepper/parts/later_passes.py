@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.timer import Timer
 
-from microtape.recording.findings import findings
+from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from tui.shell.program_run import ProgramRun
 from tui.stepper.output_screen import OutputScreen
@@ -81,16 +81,21 @@ class LaterPasses(Part[Stepper]):
 
     def _over(self, run: ProgramRun) -> None:
         """Show what was found; if it was nothing, say so only if the program was stopped."""
-        found = run.later
+        found, known = run.later, {one.headline for one in findings(self.cursor.recording)}
         if found is not None:
             self.cursor, _ = same_place(self.cursor, found)
         end = run.ended.search if run.ended is not None else None
         if end is None:
             return
         recording = self.cursor.recording
+        there = f"{self.stepper.key('next_finding')} goes there."
         if end.why in ("found", "failed"):
             if end.passes > 1 or recording.error is not None:  # else the line of findings says it already
-                self.say(f"{_news(recording)} {self.stepper.key('next_finding')} goes there.", 15, severity="warning")
+                self.say(f"{_news(recording, known)} {there}", 15, severity="warning")
+        elif found is not None and findings(found):
+            self.say(f"{_news(recording, known)} {there}", 15)
+        elif found is not None:
+            self.say("Later passes show that nothing was wrong in the first one.", 5)
         elif end.why == "time over":
             self.say(f"Nothing was found in the {end.passes - 1:,} passes after the first.", 5)
         elif end.why in ("killed", "finished") and run.ended is not None and run.ended.message:
@@ -102,13 +107,18 @@ class LaterPasses(Part[Stepper]):
             self.stepper.changed()
 
 
-def _news(recording: Recording) -> str:
-    """What was found in the last pass, or after it, in a sentence."""
+def _news(recording: Recording, known: set[str]) -> str:
+    """What was found in the last pass, or after it, in a sentence; `known` are headlines of what was found before."""
     last, error = recording.passes[-1], recording.error
     if error is not None:
         return f"The program failed after pass {last.index + 1}: {error.type}: {error.message.splitlines()[0]}."
-    serious = [one for one in findings(recording) if one.severity != "notice"]
-    here = [one for one in serious if one.pass_ == len(recording.passes) - 1] or serious
-    if here:
-        return f"Pass {last.index + 1}: {here[0].headline}."
+    new = min(findings(recording), key=lambda one: _rank(one, recording, known), default=None)
+    if new is not None:
+        number = recording.passes[new.pass_].index if new.pass_ is not None else last.index
+        return f"Pass {number + 1}: {new.headline}."
     return f"Pass {last.index + 1} failed: {last.error.type}." if last.error is not None else "Something was found."
+
+
+def _rank(one: Finding, recording: Recording, known: set[str]) -> tuple[bool, bool, bool]:
+    """The lowest for a finding that is new, serious, and in the last pass."""
+    return one.headline in known, one.severity == "notice", one.pass_ != len(recording.passes) - 1

@@ -71,8 +71,8 @@ class Movement(Part[CursorHost]):
         self.cursor = self.cursor.end()
 
     @answers(
-        Purpose("go to", "a number, a name, or a line such as :7"),
-        "g", "go to", footer=4, help="go to a node: its number, a name (w1, mul), or a line (:7)",
+        Purpose("go to", "a number, a name, a module, or a line such as :7"),
+        "g", "go to", footer=4, help="go to a node: its number, a name (w1, mul), a module (encoder.2), a line (:7)",
     )  # fmt: skip
     def go_to(self, text: str) -> None:
         """Go to the next moment of a node.

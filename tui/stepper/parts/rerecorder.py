@@ -11,7 +11,10 @@ from time import monotonic
 from textual.app import SuspendNotSupported
 from textual.timer import Timer
 
+from microtape.basics.call_site import in_cell
+from microtape.errors import RecordingError
 from microtape.recording.model.model import Recording
+from microtape.recording.script.notebook import text_of_cell
 from tui.shell.clipboard import home
 from tui.shell.editor import editor_command, run_in_terminal
 from tui.shell.opening import Origin
@@ -66,6 +69,9 @@ class Rerecorder(Part[Stepper]):
         if place is None or self.origin is None:
             self.say("There is no line of source here.", 3)
             return
+        if cell := in_cell(place.file):
+            self.say(f"This is {cell} of a notebook: change it where you have it open, save it, and record it again.")
+            return
         path = self.origin.source(place.file)
         if not path.is_file():
             is_recording = self.origin.is_recording
@@ -105,8 +111,7 @@ class Rerecorder(Part[Stepper]):
         if self.origin is None or self._is_recording:
             return
         for file in self.cursor.recording.sources:
-            path = self.origin.source(file)
-            text = text_of(path) if path.is_file() else None  # an editor may be replacing the file just now
+            text = text_of(self.origin.source(file))  # None: an editor may be replacing the file just now
             if text is not None and text != self._known(file):
                 self._record()
                 return
@@ -179,10 +184,11 @@ def _recording(run: ProgramRun) -> Recording | str:
 
 
 def text_of(path: Path) -> str | None:
-    """The text of a file; None if it cannot be read."""
+    """The text of a file, or of a notebook's cell; None if it cannot be read."""
     try:
-        return normalized(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+        cell = text_of_cell(str(path))
+        return normalized(cell if cell is not None else path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecordingError):
         return None
 
 

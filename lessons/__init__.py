@@ -4,6 +4,8 @@ model                   what a lesson is
     lesson              Course > Lesson > Exercise > Check
     load                reads a course from its folder; `header` reads the header of a lesson
     predictions         the right answers to questions about the next step
+    answers             whether an answer says the same as the right one
+    messages            the lesson that explains an error message
     solution_pieces     a solution piece by piece
     fault_names         the faults that a wrong engine can have
 checking                what a learner's file does
@@ -24,7 +26,7 @@ proving                 whether a lesson is correct
     vocabulary          proves that no lesson uses what a later one introduces
 learner                 the learner's own data
     workspace           the learner's files
-    progress            the solved lessons
+    progress            the solved lessons; `locking` lets one session at a time change them
 course                  the lessons that come with microtape
 """
 

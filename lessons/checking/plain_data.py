@@ -98,7 +98,7 @@ def _parts(did: Plain, expected: Plain, path: str) -> Iterator[tuple[Plain, Plai
     """The parts of two values of the same structure in pairs, with their places; None if they have no parts to pair."""
     first, second = _items(did), _items(expected)
     if first is not None and second is not None and len(first) == len(second):
-        return ((*pair, f"{path}[{i}]") for i, pair in enumerate(zip(first, second, strict=True)))
+        return ((*pair, _at(path, i)) for i, pair in enumerate(zip(first, second, strict=True)))
     one, other = _table(did), _table(expected)
     if one is not None and other is not None and one.keys() == other.keys():
         return ((one[key], other[key], _inside(path, key)) for key in other)
@@ -129,7 +129,7 @@ def _elementwise(did: Plain, expected: Plain, shape: list[int], path: str) -> It
         pair = did, expected
         for i in index:
             pair = pair[0][i], pair[1][i]
-        yield *pair, f"{path}[{', '.join(map(str, index))}]" if index else path
+        yield *pair, _at(path, ", ".join(map(str, index))) if index else path
 
 
 def _equal(did: Plain, expected: Plain) -> bool:
@@ -158,6 +158,11 @@ def _kind(value: Plain) -> str:
 
 def _is_number(value: Plain) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _at(path: str, index: object) -> str:
+    """`x.grad[1]`, and `the gradient of x @ y at [1]`: an index on a path of several words would look like Python."""
+    return f"{path} at [{index}]" if " " in path and not path.endswith("]") else f"{path}[{index}]"
 
 
 def _inside(path: str, key: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
@@ -27,12 +28,24 @@ LONGEST = 300  # characters of one value
 GONE = "your file does not define"  # how `observe_child` begins the message about a missing name
 
 
-def report(verdict: Verdict, *, ascii: bool = False) -> list[Said]:
-    """What the learner's code did, what was expected and, if the mistake is known, its diagnosis."""
-    return list(_lines(verdict, ("ok", "x ") if ascii else ("✓", "✗")))
+def report(verdict: Verdict, *, ascii: bool = False, result_first: bool = False) -> list[Said]:
+    """What the learner's code did, what was expected and, if the mistake is known, its diagnosis.
+
+    With `result_first`, it begins with what matters: that the exercise is solved, or the first check that fails.
+    """
+    return list(_lines(verdict, ("ok", "x ") if ascii else ("✓", "✗"), result_first))
 
 
-def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
+def headline(verdict: Verdict, *, ascii: bool = False) -> Said:
+    """The verdict in a line: solved, or the first check that fails and how it fails."""
+    first, *others = report(verdict, ascii=ascii, result_first=True)
+    if verdict.passed or verdict.untouched:
+        return first
+    details = [" ".join(said.text.split()) for said in itertools.takewhile(lambda said: said.role == "", others)]
+    return Said(f"{first.text.rstrip('.')}: {', '.join(detail for detail in details if detail)}", first.role)
+
+
+def _lines(verdict: Verdict, marks: tuple[str, str], result_first: bool) -> Iterator[Said]:
     if verdict.untouched:
         yield Said("The file is as shipped. Its comments say what to write.", "strong")
         return
@@ -46,14 +59,28 @@ def _lines(verdict: Verdict, marks: tuple[str, str]) -> Iterator[Said]:
         yield Said(f"    {_ended(verdict)}")
     else:
         first = next((result for result in verdict.results if not result.passed), None)
+        if verdict.passed and result_first:
+            yield Said(f"{marks[0]} Solved.", "good")
+        if result_first and first is not None:
+            yield from _first_failure(verdict, first, marks)
+        if result_first:
+            yield Said("")
         for result in verdict.results:
-            yield from _result(verdict, result, marks, in_full=result is first)
-            if result is first and (remark := _remark(verdict, result)):
-                yield Said(f"    {remark}", "strong")
-    if verdict.passed:
-        yield Said("")
-        yield Said("Solved.", "good")
+            if result is not first:
+                yield from _result(verdict, result, marks, in_full=False)
+            elif not result_first:
+                yield from _first_failure(verdict, first, marks)
+        if verdict.passed and not result_first:
+            yield Said("")
+            yield Said("Solved.", "good")
     yield from _printed(verdict.output)
+
+
+def _first_failure(verdict: Verdict, first: Result, marks: tuple[str, str]) -> Iterator[Said]:
+    """The first check that fails, in full, with a remark that explains it."""
+    yield from _result(verdict, first, marks, in_full=True)
+    if remark := _remark(verdict, first):
+        yield Said(f"    {remark}", "strong")
 
 
 def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full: bool) -> Iterator[Said]:

@@ -1,4 +1,4 @@
-"""The learner's own files and progress.
+"""The learner's own files and progress, and the lock between sessions.
 
 Imports `lessons.model`.
 """

@@ -1,15 +1,18 @@
-"""A learner's progress, in one readable file that is always replaced as a whole."""
+"""A learner's progress, in one readable file that is always replaced as a whole, under a lock."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from lessons.learner.locking import locked
 
 FORMAT = 1
 
@@ -34,7 +37,7 @@ BLANK = asdict(Record())
 
 
 class Progress:
-    """The progress file. It is read again for every query, so that several windows agree.
+    """The progress file. It is read again for every query and every change, so that several sessions agree.
 
     Queries never fail. Methods that change the file raise ProgressError if it cannot be read or written.
     """
@@ -82,22 +85,41 @@ class Progress:
     def _known(self) -> dict[str, Any]:
         """The lessons in the file; none if it cannot be read, with the reason in `trouble`."""
         try:
-            lessons: dict[str, Any] = self._read()["lessons"]
+            data = self._read()
+            if data is None:
+                with self._locked():
+                    data = self._read() or self._set_aside()
         except ProgressError as error:
             self.trouble = str(error)
             return {}
+        lessons: dict[str, Any] = data["lessons"]
         return lessons
 
     def _change(self, lesson: str, change: Callable[[Record], Record]) -> None:
-        data = self._read()
+        with self._locked():
+            self._change_locked(lesson, change)
+
+    def _change_locked(self, lesson: str, change: Callable[[Record], Record]) -> None:
+        data = self._read() or self._set_aside()
         entry = data["lessons"].get(lesson)
         others = {key: value for key, value in entry.items() if key not in BLANK} if isinstance(entry, dict) else {}
         changed = asdict(change(_record(entry)))
         data["lessons"][lesson] = others | {key: value for key, value in changed.items() if value != BLANK[key]}
         write_atomically(self.path, (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode())
 
-    def _read(self) -> dict[str, Any]:
-        """The file's data. A file in an unknown format is set aside, not overwritten."""
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """No other session changes the file inside the `with` block."""
+        try:
+            lock = contextlib.ExitStack()
+            lock.enter_context(locked(self.path))
+        except OSError as error:
+            raise ProgressError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+        with lock:
+            yield
+
+    def _read(self) -> dict[str, Any] | None:
+        """The file's data; None if its format is unknown."""
         try:
             data = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -108,9 +130,10 @@ class Progress:
             raise ProgressError(f"{self.path}: cannot be read: {error.strerror}") from None
         if isinstance(data, dict) and isinstance(data.get("lessons"), dict) and data.get("format") == FORMAT:
             return data
-        return self._set_aside()
+        return None
 
     def _set_aside(self) -> dict[str, Any]:
+        """Keep a file in an unknown format under another name, and begin anew. Another session must not, meanwhile."""
         number = 1
         while (aside := self.path.with_name(f"progress.unreadable-{number}.json")).exists():
             number += 1

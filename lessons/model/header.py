@@ -4,6 +4,7 @@ title = "Fan-out: why gradients add"
 summary = "A number that is used twice gets the sum of two gradients."
 needs = ["chain_rule"]               names of the earlier lessons that this one builds on; optional
 introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
+explains = ["a second time"]         pieces of the error messages that it explains, for `learn about`; optional
 passes = "all"                       the passes of the program to record: "2", "1-3" or "all"; optional
 
 [[predict]]                          a question before a step of the program; any number of these
@@ -12,6 +13,7 @@ after = 1                            the number of steps shown before the questi
 ask = "What will `w.grad` be now?"
 answer = "grad w"                    what to read from the recording: see `lessons.model.predictions`
 because = "4 was there, and 6 is added."
+hint = "`w.grad` is not empty."      shown after a wrong guess, before the second one; optional
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from lessons.model.lesson import Prediction, WrongEngine
 from microtape.errors import RecordingError
 from microtape.recording.choosing.passes import parse_passes
 
-KNOWN = ("title", "summary", "needs", "introduces", "passes", "predict", "wrong_engine")
+KNOWN = ("title", "summary", "needs", "introduces", "explains", "passes", "predict", "wrong_engine")
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")
 ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME", "grad NAME" or "inside FUNCTION NAME"'
 
@@ -42,6 +44,7 @@ class Header(NamedTuple):
     summary: str
     needs: tuple[str, ...]
     introduces: tuple[str, ...]
+    explains: tuple[str, ...]
     passes: str | None
     predictions: tuple[Prediction, ...]
     wrong_engine: WrongEngine | None
@@ -57,6 +60,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         summary=_text(path, table, "summary"),
         needs=_words(path, table, "needs"),
         introduces=_words(path, table, "introduces"),
+        explains=_words(path, table, "explains"),
         passes=_passes(path, table.get("passes")),
         predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
         wrong_engine=_wrong_engine(path, table),
@@ -114,7 +118,8 @@ def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
     answer = _text(path, table, "answer")
     if not ANSWER.fullmatch(answer):
         raise LessonError(f"{path}: a prediction's answer is {ANSWERS}, not {answer!r}")
-    return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"))
+    hint = _text(path, table, "hint") if "hint" in table else ""
+    return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"), hint)
 
 
 def _wrong_engine(path: Path, header: dict[str, Any]) -> WrongEngine | None:

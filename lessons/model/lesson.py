@@ -46,6 +46,7 @@ class Prediction(NamedTuple):
     ask: str
     answer: str
     because: str
+    hint: str = ""  # after a wrong guess; it does not tell the answer
 
 
 class WrongEngine(NamedTuple):
@@ -86,6 +87,7 @@ class Lesson:
     predictions: tuple[Prediction, ...]
     needs: tuple[str, ...]  # the names of the earlier lessons that it builds on
     introduces: tuple[str, ...]  # words that no earlier lesson uses
+    explains: tuple[str, ...]  # pieces of the error messages that it explains
     wrong_engine: WrongEngine | None
     exercise: Exercise
 

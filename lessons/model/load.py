@@ -93,6 +93,7 @@ def _load_lesson(folder: Path) -> Lesson:
         predictions=header.predictions,
         needs=header.needs,
         introduces=header.introduces,
+        explains=header.explains,
         wrong_engine=header.wrong_engine,
         exercise=_exercise(folder),
     )

@@ -15,16 +15,12 @@ A prediction's `answer` says what to read:
 
 from __future__ import annotations
 
-import math
-import re
-
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import BackwardStep, Operand, Pass, Recording, Value
 
 NOTHING = "none"
-SCALAR = ("scalar", "[]", "()")
 
 
 def right_answer(recording: Recording, prediction: Prediction, *, ascii: bool = False) -> str:
@@ -100,31 +96,3 @@ def _inside(recording: Recording, one: Pass, after: int, asked: str) -> Operand:
                 raise LessonError(f"a prediction asks for {name} inside {function}: there are {', '.join(variables)}")
             return found
     raise LessonError(f"a prediction asks for what is inside {function}, and it is not called after step {after}")
-
-
-def is_right(answer: str, right: str) -> bool:
-    """Whether an answer matches the right one: the same names, or the same numbers to about two digits."""
-    given, wanted = answer.strip().strip("`'\"%.").casefold(), right.strip("%").casefold()
-    if given == wanted or (wanted in SCALAR and given in SCALAR):
-        return True
-    numbers, right_numbers = _numbers(given), _numbers(wanted)
-    if numbers is None or right_numbers is None:
-        return bool(given) and _names(given) == _names(wanted)
-    return len(numbers) == len(right_numbers) and all(
-        abs(a - b) <= 0.01 * abs(b) or a == b or (math.isnan(a) and math.isnan(b))
-        for a, b in zip(numbers, right_numbers, strict=True)
-    )
-
-
-def _names(text: str) -> set[str]:
-    """The names of `x and y`, in any order."""
-    return set(re.split(r"[\s,;]+(?:and\s+)?", text.replace("`", "").replace(".grad", "")))
-
-
-def _numbers(text: str) -> list[float] | None:
-    """The numbers of `6`, `-0.5`, `[1, 2]` or `2×3`; None for anything else."""
-    parts = re.sub(r"[\[\](),×]|(?<=\d)\s*x\s*(?=\d)", " ", text).split()
-    try:
-        return [float(part) for part in parts] or None
-    except ValueError:
-        return None

@@ -23,7 +23,8 @@ from microtape.recording.model.model import Recording
 
 FENCED_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEEDS = range(40)  # of the random inputs on which a mutant is compared with the solution
-MUTANT_SECONDS = 3.0
+FILE_SECONDS = 60.0  # every file of a lesson ends; a busy machine may take its time
+MUTANT_SECONDS = 3.0  # some never end
 PROSE_SECONDS = 60.0
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from lessons.proving.prose_child import main; main()"
 
@@ -64,7 +65,7 @@ class Evidence:
         files = [exercise.path, exercise.solution]
         files += [right.path for right in exercise.right_answers]
         files += [wrong.path for wrong in exercise.wrong_answers]
-        return dict(zip(files, _observe_all(self.lesson, files), strict=True))
+        return dict(zip(files, _observe_all(self.lesson, files, FILE_SECONDS), strict=True))
 
     @property
     def solution(self) -> Observation:
@@ -97,10 +98,11 @@ class Evidence:
             files = [Path(folder) / f"mutant_{i}.py" for i in range(len(found))]
             for file, mutant in zip(files, found, strict=True):
                 file.write_text(mutant.text, encoding="utf-8")
-            observed = _observe_all(self.lesson, files)
+            observed = _observe_all(self.lesson, files, MUTANT_SECONDS)
             passing = [i for i, one in enumerate(observed) if self.passes(one)]
             if exercise.has_random_inputs and passing:
-                solution, *others = _observe_all(self.lesson, [exercise.solution, *(files[i] for i in passing)], SEEDS)
+                compared = [exercise.solution, *(files[i] for i in passing)]
+                solution, *others = _observe_all(self.lesson, compared, FILE_SECONDS, SEEDS)
                 passing = [i for i, one in zip(passing, others, strict=True) if not does_the_same(one, solution)]
         return [found[i] for i in passing]
 
@@ -110,11 +112,11 @@ def finished(one: Observation) -> bool:
     return one.broken is None and one.ended == "finished"
 
 
-def _observe_all(lesson: Lesson, files: Sequence[Path], seeds: Sequence[int] = ()) -> list[Observation]:
+def _observe_all(lesson: Lesson, files: Sequence[Path], seconds: float, seeds: Sequence[int] = ()) -> list[Observation]:
     """What files do. A file that does not finish has no effect on the others."""
     done: list[Observation] = []
     while len(done) < len(files):
-        observed = observe(lesson.exercise, files[len(done) :], seconds=MUTANT_SECONDS, seeds=seeds)
+        observed = observe(lesson.exercise, files[len(done) :], seconds=seconds, seeds=seeds)
         ended = next((i for i, one in enumerate(observed) if one.ended != "finished"), len(observed))
         done += observed[: ended + 1]
     return done

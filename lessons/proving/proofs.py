@@ -60,8 +60,11 @@ def predictions_have_answers(evidence: Evidence) -> Iterator[str]:
         yield "lesson.md: ask at least one question, under [[predict]]"
     for prediction in evidence.lesson.predictions:
         try:
-            if right_answer(evidence.recording, prediction).startswith("%"):
+            right = right_answer(evidence.recording, prediction)
+            if right.startswith("%"):
                 yield f"lesson.md: {prediction.ask!r} is answered by a row without a name"
+            if re.search(rf"(?<![\w.]){re.escape(right)}(?![\w.])", prediction.hint):
+                yield f"lesson.md: {prediction.ask!r}: its hint tells the answer"
             if is_given_away(evidence.recording, prediction):
                 yield f"lesson.md: {prediction.ask!r}: ask it earlier, because the stepper already shows the answer"
         except LessonError as error:

@@ -100,7 +100,7 @@ def texts(lesson: Lesson) -> Iterator[tuple[str, str]]:
     """Everything that a learner reads in a lesson, with the names of the files."""
     yield "lesson.md", lesson.prose
     for prediction in lesson.predictions:
-        yield "lesson.md", f"{prediction.ask} {prediction.because}"
+        yield "lesson.md", f"{prediction.ask} {prediction.hint} {prediction.because}"
     yield "hints.md", "\n".join(lesson.exercise.hints)
     yield from ((path.name, path.read_text(encoding="utf-8")) for path in _files(lesson))
 

@@ -52,22 +52,17 @@ def overwritten(exercise):
     return "no" if mt.allclose(input.grad, right) else "yes"
 
 
-class _Context:
-    """Stands in for ctx, to see what backward returns."""
-
-    needs_input_grad = (True, True, True)
-
-    def save_for_backward(self, *tensors):
-        self.saved_tensors = tensors
-
-
 def _returned(exercise, needed):
-    ctx = _Context()
-    exercise.Linear.forward(ctx, *_tensors())
-    ctx.needs_input_grad = needed
-    with mt.no_grad():
-        gradients = exercise.Linear.backward(ctx, mt.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
-    return dict(zip(("for the input", "for the weight", "for the bias"), gradients, strict=True))
+    """What backward itself returns: the engine drops what is not needed."""
+    returned = []
+
+    def backward(ctx, grad_output):
+        returned.append(exercise.Linear.backward(ctx, grad_output))
+        return returned[0]
+
+    watched = type("Linear", (exercise.Linear,), {"backward": staticmethod(backward)})
+    _backward(watched.apply(*(one.requires_grad_(need) for one, need in zip(_tensors(), needed, strict=True))))
+    return dict(zip(("for the input", "for the weight", "for the bias"), returned[0], strict=True))
 
 
 def _tensors():

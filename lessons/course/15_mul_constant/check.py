@@ -56,19 +56,15 @@ def pick_row(exercise):
 
 def pick_keeps(exercise):
     """How many of 1000 numbers Pick keeps in tensors"""
-    ctx = _Context()
-    exercise.Pick.forward(ctx, mt.zeros(1000), 3)
-    kept = [one for one in [*vars(ctx).values(), *ctx.saved] if isinstance(one, mt.Tensor)]
+    kept = []
+
+    def backward(ctx, grad_z):
+        kept.extend(one for one in [*vars(ctx).values(), *ctx.saved_tensors] if isinstance(one, mt.Tensor))
+        return mt.zeros(1000), None
+
+    watched = type("Pick", (exercise.Pick,), {"backward": staticmethod(backward)})
+    watched.apply(mt.zeros(1000, requires_grad=True), 3).backward()
     return sum(one.numel() for one in kept)
-
-
-class _Context:
-    """Stands in for ctx, to see what is kept."""
-
-    saved = ()
-
-    def save_for_backward(self, *tensors):
-        self.saved = tensors
 
 
 def _leaf(values):

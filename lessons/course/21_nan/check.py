@@ -55,6 +55,15 @@ def culprit_behind_others(exercise):
     return _culprit(exercise, lambda x: ((x - 1).sqrt() * 0.0 + x * x).exp(), [2.0, 1.0])
 
 
+def culprits_of_other_operations(exercise):
+    """culprit of ln x · 0, of x / x and of e²⁰⁰ˣ / e²⁰⁰ˣ, at 2 and 0"""
+    return {
+        "ln x · 0": _culprit(exercise, lambda x: x.log() * 0.0, [2.0, 0.0]),
+        "x / x": _culprit(exercise, lambda x: x / x, [2.0, 0.0]),
+        "e²⁰⁰ˣ / e²⁰⁰ˣ": _culprit(exercise, lambda x: (x * 200).exp() / (x * 200).exp(), [2.0, 0.0]),
+    }
+
+
 def other_errors(exercise):
     """culprit of a function that fails for another reason"""
 

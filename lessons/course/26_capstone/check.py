@@ -11,12 +11,18 @@ LONGEST = 8  # operations
 
 def operations(exercise):
     """One operation at a time: +, *, @, tanh and sum"""
+    x_plus_y = _gradients(exercise, lambda x, y: (x + y).sum())
+    x_times_y = _gradients(exercise, lambda x, y: (x * y).sum())
+    x_at_y = _gradients(exercise, lambda x, y: (x @ y).sum())
     return {
-        "x + y": _gradients(exercise, lambda x, y: (x + y).sum()),
-        "x * y": _gradients(exercise, lambda x, y: (x * y).sum()),
-        "x @ y": _gradients(exercise, lambda x, y: (x @ y).sum()),
-        "x.tanh()": _gradients(exercise, lambda x, y: x.tanh().sum())[0],
-        "x.sum()": _gradients(exercise, lambda x, y: x.sum())[0],
+        "the gradient of x in x + y": x_plus_y[0],
+        "the gradient of y in x + y": x_plus_y[1],
+        "the gradient of x in x * y": x_times_y[0],
+        "the gradient of y in x * y": x_times_y[1],
+        "the gradient of x in x @ y": x_at_y[0],
+        "the gradient of y in x @ y": x_at_y[1],
+        "the gradient of x in x.tanh()": _gradients(exercise, lambda x, y: x.tanh().sum())[0],
+        "the gradient of x in x.sum()": _gradients(exercise, lambda x, y: x.sum())[0],
     }
 
 
@@ -57,6 +63,15 @@ def twice(exercise):
     square.backward()
     triple.backward()
     return {"x.grad": _grad(x), "square.grad": _grad(square)}
+
+
+def arrays_of_their_own(exercise):
+    """backward of (x + y).sum(), twice: what is added to x.grad does not change y.grad"""
+    x, y = exercise.Tensor([1.0, 2.0]), exercise.Tensor([3.0, 4.0])
+    total = (x + y).sum()
+    total.backward()
+    total.backward()
+    return {"x.grad": _grad(x), "y.grad": _grad(y)}
 
 
 def not_reached(exercise):

@@ -6,22 +6,29 @@ from collections import Counter
 from importlib.util import find_spec
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from microtape.tape.watch import watch
 
 COLLECTOR = gc.get_threshold()
 
-settings.register_profile("quick", max_examples=20)
-settings.register_profile("full", max_examples=150)  # .ci/run: --hypothesis-profile full
-settings.register_profile("long", max_examples=2_000)  # .ci/long
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a machine may be busy
+settings.register_profile("quick", max_examples=20, **UNTIMED)
+settings.register_profile("full", max_examples=150, **UNTIMED)  # .ci/run: --hypothesis-profile full
+settings.register_profile("long", max_examples=2_000, **UNTIMED)  # .ci/long
 settings.load_profile("quick")
 
 
 def pytest_configure():
-    """Heed Ctrl-C: a shell that runs tests in the background has them ignore it, and what they start inherits that."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Heed Ctrl-C and the end of a terminal: a shell that runs tests in the background has them ignore these signals.
+
+    What the tests start inherits that.
+    """
+    default = {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL, "SIGQUIT": signal.SIG_DFL}
+    for name, handler in default.items():
+        number = getattr(signal, name, None)  # Windows has only the first
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m is heeded

@@ -53,6 +53,7 @@ row("cumulative_trapezoid", lambda mt, y, x: mt.cumulative_trapezoid(y, x), real
 row("logcumsumexp", lambda mt, x: mt.logcumsumexp(x, 1), real(2, 4))
 row("logcumsumexp of large", lambda mt, x: x.logcumsumexp(0), exactly([1000.0, -1000.0, 999.0]), smooth=False)
 row("cov", lambda mt, x: mt.cov(x), real(2, 4), **COMPOSED)
+row("cov of one row", lambda mt, x: mt.cov(x), real(1, 4), **COMPOSED)
 row("cov of a vector", lambda mt, x: x.cov(correction=0), real(4), **COMPOSED)
 WEIGHTS = fixed([0.5, 1.0, 2.0, 0.25])
 row("cov fweights", lambda mt, x, w: mt.cov(x, fweights=w), real(2, 4), fixed([1, 2, 3, 1]), **COMPOSED)

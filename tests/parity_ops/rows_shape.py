@@ -13,6 +13,30 @@ row("reshape", lambda mt, x: x.reshape(3, -1), real(2, 6))
 row("reshape of nothing", lambda mt, x: x.reshape(3, 0), real(0, 2))
 row("reshape a transpose", lambda mt, x: x.t().reshape(-1), real(2, 3))
 row("view", lambda mt, x: x.view(6), real(2, 3))
+for name, call in {
+    "view": lambda mt, x, n: x.view(n(3), -1),
+    "view to one dimension": lambda mt, x, n: x.view(n(6)),
+    "reshape": lambda mt, x, n: x.reshape((n(3), 2)),
+    "expand": lambda mt, x, n: x[:1].expand(n(3), 3),
+    "repeat": lambda mt, x, n: x[0].repeat(n(2)),
+    "unflatten": lambda mt, x, n: x.unflatten(1, (n(3), n(1))),
+    "split": lambda mt, x, n: x.split(n(1)),
+    "split sizes": lambda mt, x, n: x.split([n(2), 1], n(-1)),
+    "chunk": lambda mt, x, n: x.chunk(n(2)),
+    "tensor_split": lambda mt, x, n: x.tensor_split(n(2), 1),
+    "hsplit": lambda mt, x, n: x.hsplit(n(3)),
+    "permute": lambda mt, x, n: x.permute(n(1), n(0)),
+    "transpose": lambda mt, x, n: x.transpose(n(0), n(1)),
+    "unsqueeze": lambda mt, x, n: x.unsqueeze(n(1)),
+    "flip": lambda mt, x, n: x.flip(n(1)),
+    "roll": lambda mt, x, n: x.roll(n(1), n(1)),
+    "cat": lambda mt, x, n: mt.cat([x, x], n(1)),
+    "sum": lambda mt, x, n: x.sum(n(1)),
+    "sum over both": lambda mt, x, n: x.sum((n(0), n(1))),
+    "softmax": lambda mt, x, n: x.softmax(n(-1)),
+    "max_pool1d": lambda mt, x, n: mt.nn.functional.max_pool1d(x, n(2)),
+}.items():
+    row(f"{name} by integers in tensors", lambda mt, x, call=call: call(mt, x, mt.tensor), real(2, 3))
 row("flatten", lambda mt, x: mt.flatten(x, 1), real(2, 2, 3))
 row("flatten scalar", lambda mt, x: mt.flatten(x), real())
 row("unflatten", lambda mt, x: x.unflatten(1, (-1, 2)), real(2, 6))

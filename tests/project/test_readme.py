@@ -22,7 +22,7 @@ from tui.shell.exits import MEANING, Exit
 from tui.shell.key_names import key_name
 from tui.stepper.stepper import KEYS
 
-OF_OTHERS = {"--help"}
+OF_OTHERS = {"--help", "--no-deps"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

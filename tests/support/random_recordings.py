@@ -74,6 +74,10 @@ def _tuples(items: st.SearchStrategy[Any], size: int = 2) -> st.SearchStrategy[t
     return st.just(()) if items.is_empty else st.lists(items, max_size=size).map(tuple)
 
 
+def _some(nodes: list[NodeRecord]) -> st.SearchStrategy[list[NodeRecord]]:
+    return st.lists(st.sampled_from(nodes), max_size=2, unique_by=lambda node: node.id) if nodes else st.just([])
+
+
 def _mappings(keys: st.SearchStrategy[Any], values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[Any, Any]]:
     return st.just({}) if keys.is_empty else st.dictionaries(keys, values, max_size=2)
 
@@ -104,7 +108,7 @@ def recordings(draw: st.DrawFn) -> Recording:
     def node(number: int) -> st.SearchStrategy[NodeRecord]:
         return st.builds(
             NodeRecord, st.just(number), TEXT, TEXT, st.sampled_from(["operation", "function", "accumulate"]), TEXT,
-            st.none() | PLACES, st.none() | st.integers(), _tuples(st.builds(Operand, st.none() | refs, TEXT)),
+            st.none() | PLACES, st.none() | SMALL, _tuples(st.builds(Operand, st.none() | refs, TEXT)),
             _tuples(st.none() | refs), edges(number), _tuples(st.builds(SavedRecord, TEXT, refs)), maybe_tensor,
             st.booleans(), st.none() | SMALL, maybe_node, TEXTS, maybe_scope,
         )  # fmt: skip
@@ -116,7 +120,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         count = len(nodes[at].edges)
         outputs = st.integers(0, count - 1) if count else st.nothing()
         maybe = st.none() | VALUES
-        deliveries = _tuples(st.builds(Delivery, outputs, node_ids, SMALL, maybe, maybe, maybe, SMALL))
+        deliveries = _tuples(st.builds(Delivery, outputs, node_ids, SMALL, maybe, maybe, maybe, SMALL), count)
         grad_inputs = st.just(()) | st.tuples(*[maybe] * count)
         return draw(
             st.builds(
@@ -171,6 +175,8 @@ def recordings(draw: st.DrawFn) -> Recording:
                 )
             )
         )
+        made = [step.inner for step in steps if step.kind == "call"]
+        steps = tuple(step for step in steps if step.kind != "call" or made.count(step.inner) == 1)
         outer = st.none() | (st.integers(0, number - 1) if number else st.nothing())
         return CallRecord(
             number, draw(st.sampled_from(["forward", "backward", "tensor hook"])), draw(TEXT), draw(maybe_node),
@@ -192,7 +198,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         elements = draw(st.lists(SMALL, max_size=3).map(tuple))
         both = (draw(npst.arrays(np.float64, (len(elements),))) for _ in range(2))
         output = draw(st.integers(0, len(node.edges) - 1))
-        return FiniteDifferences(draw(SMALL), node.id, output, elements, *both, draw(st.booleans()), draw(TEXT))
+        pass_ = 100  # not of this recording: it need not fit the gradient of a step
+        return FiniteDifferences(pass_, node.id, output, elements, *both, draw(st.booleans()), draw(TEXT))
 
     checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)
@@ -212,11 +219,11 @@ def recordings(draw: st.DrawFn) -> Recording:
         freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
-        checks=tuple(map(check, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
+        checks=tuple(map(check, draw(_some(checked)))),
         courses=tuple(
             CourseRecord(k, draw(st.none() | VALUES), draw(_tuples(PARAMETERS))) for k in range(draw(st.integers(0, 2)))
         ),
-        jacobians=tuple(map(jacobian, draw(st.lists(st.sampled_from(checked), max_size=2)) if checked else ())),
+        jacobians=tuple(map(jacobian, draw(_some(checked)))),
     )
 
 

@@ -24,6 +24,37 @@ def rows(one: Box) -> dict[str, str]:
     return {row.key: row.text for row in one.rows}
 
 
+def test_many_outputs_side_by_side_are_their_numbers_and_the_tooltip_has_their_values() -> None:
+    def split(count: int) -> Box:
+        x = mt.arange(float(count)).requires_grad_()
+        graph = build_graph(recorded(lambda: mt.stack(x.unbind()).sum().backward()))
+        return next(one for one in graph.boxes if "unbind" in one.title)
+
+    few, many = split(6), split(7)
+    assert all(row.text for port in few.ports for row in port.rows)
+    assert [(port.title, port.rows) for port in many.ports] == [(str(number), ()) for number in range(7)]
+    assert any(line.endswith("= 6") for line in many.tooltip)
+
+
+def test_an_operand_without_a_name_of_its_own_has_the_one_that_its_box_has() -> None:
+    class Distance(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, target: Any) -> Any:
+            ctx.save_for_backward(x, target)
+            return ((x - target) ** 2).mean()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            x, target = ctx.saved_tensors
+            return grad * 2 * (x - target) / x.numel(), None
+
+    x = leaf([[1.0], [2.0]])
+    graph = build_graph(recorded(lambda: Distance.apply(x, mt.ones(2, 1)).backward()))
+    (distance,) = [one for one in graph.boxes if one.kind == "operation"]
+    assert distance.title.endswith("Distance(x, target)")
+    assert box(graph, "target").note == "2×1"
+
+
 def words(one: Box) -> list[str]:
     return [row.text for row in one.rows if not row.key]
 

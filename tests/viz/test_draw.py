@@ -15,6 +15,7 @@ import microtape as mt
 import viz
 from microtape.errors import RecordingError
 from microtape.recording.engines import snapshot
+from tests.support.full_disk import full_disk
 from tests.support.handmade import diamond, failing
 from tests.support.rendering import needs_graphviz
 
@@ -95,6 +96,17 @@ def test_a_file_that_cannot_be_written_gives_one_clear_line(tmp_path: Path) -> N
     with pytest.raises(viz.DrawError, match=r"cannot write '.*a\.dot': No such file or directory"):
         drawing.save(tmp_path / "nowhere" / "a.dot")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_the_old_picture(tmp_path: Path) -> None:
+    drawing = viz.draw(diamond())
+    old = dict.fromkeys(("graph.dot", "graph.txt"), b"the old one")
+    for name, content in old.items():
+        (tmp_path / name).write_bytes(content)
+    for name in old:
+        with full_disk(), pytest.raises(viz.DrawError, match=f"cannot write '.*{name}': File too large"):
+            drawing.save(tmp_path / name)
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == old
 
 
 @needs_graphviz

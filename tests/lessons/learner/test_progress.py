@@ -2,13 +2,28 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
+from lessons.learner.locking import locked
 from lessons.learner.progress import Progress, ProgressError, Record, write_atomically
 from lessons.learner.workspace import Workspace, data_folder
 from lessons.model.load import load_course
 from tests.support.lesson_folder import EXERCISE, write_lesson
+
+IMPORT_LOCKED = "from lessons.learner.locking import locked"
+SESSION = """
+import sys
+from pathlib import Path
+from lessons.learner.progress import Progress
+
+progress = Progress(Path(sys.argv[1]))
+for _ in range(25):
+    progress.attempted(sys.argv[2], passed=False)
+    progress.attempted("both", passed=False)
+"""
 
 
 @pytest.fixture
@@ -75,6 +90,44 @@ class TestProgress:
         progress.attempted("tape", passed=True)
         other.attempted("chain", passed=True)
         assert progress.solved() == {"tape", "chain"}
+
+    def test_sessions_that_write_at_the_same_time_lose_nothing(self, progress):
+        sessions = [
+            subprocess.Popen([sys.executable, "-c", SESSION, str(progress.path), name]) for name in ("one", "other")
+        ]
+        assert [session.wait() for session in sessions] == [0, 0]
+        assert {name: progress.of(name).attempts for name in ("one", "other", "both")} == {
+            "one": 25, "other": 25, "both": 50,
+        }  # fmt: skip
+
+    def test_a_session_waits_for_another_one_but_not_for_ever(self, progress, monkeypatch):
+        monkeypatch.setattr("lessons.learner.locking.PATIENCE", 0.0)
+        with locked(progress.path), pytest.raises(ProgressError, match="another session keeps it locked"):
+            progress.attempted("tape", passed=True)
+        progress.attempted("tape", passed=True)
+        assert progress.of("tape").attempts == 1
+
+    def test_a_lock_of_a_session_that_was_killed_is_gone(self, progress):
+        holds = f"from pathlib import Path\nwith locked(Path({str(progress.path)!r})):\n    os._exit(9)"
+        ended = subprocess.run([sys.executable, "-c", f"import os\n{IMPORT_LOCKED}\n{holds}"], check=False)
+        assert ended.returncode == 9
+        progress.attempted("tape", passed=True)
+
+    def test_a_file_is_set_aside_by_one_session_only(self, progress, monkeypatch):
+        progress.path.parent.mkdir()
+        progress.path.write_text("damaged")
+        read, other = progress._read, Progress(progress.path)
+
+        def late():
+            """This session has seen a damaged file; before it goes on, another one mends it."""
+            found = read()
+            if found is None:
+                other.attempted("tape", passed=True)
+            return found
+
+        monkeypatch.setattr(progress, "_read", late)
+        assert progress.solved() == {"tape"}
+        assert other.solved() == {"tape"}
 
     def test_what_a_later_version_wrote_is_kept(self, progress):
         progress.path.parent.mkdir()

@@ -1,11 +1,11 @@
-"""Predictions: the right answer comes from the recording and is recognised in any notation."""
+"""Predictions: the right answer comes from the recording."""
 
 import pytest
 
 import microtape as mt
 from lessons.model.header import LessonError
 from lessons.model.lesson import Prediction
-from lessons.model.predictions import is_given_away, is_right, right_answer
+from lessons.model.predictions import is_given_away, right_answer
 
 
 @pytest.fixture(scope="module")
@@ -147,25 +147,3 @@ class TestInsideOfAFunction:
 def test_a_question_without_an_answer_is_the_lessons_fault(recording, number, after, answer, message):
     with pytest.raises(LessonError, match=message):
         right_answer(recording, Prediction(number, after, "?", answer, ""))
-
-
-@pytest.mark.parametrize(
-    ("answer", "right"),
-    [("z", "z"), (" Z ", "z"), ("`z`", "z"), ("%2", "%2"), ("2", "%2"), ("6", "6"), ("6.0", "6"), ("6.00001", "6"),
-     ("0.54", "0.5403"), ("[6,12]", "[6, 12]"), ("6 12", "[6, 12]"), ("-3", "-3"),
-     ("none", "None"), ("2x3", "2×3"), ("(2, 3)", "2×3"), ("[2,3]", "2x3"),
-     ("()", "scalar"), ("3", "3"), ("y and x", "x, y"), ("y.grad, x.grad", "x, y"), ("w", "w"),
-     ("1 nan", "[1, nan]"), ("inf", "inf")],
-)  # fmt: skip
-def test_an_answer_that_counts_as_right(answer, right):
-    assert is_right(answer, right)
-
-
-@pytest.mark.parametrize(
-    ("answer", "right"),
-    [("y", "z"), ("", "z"), ("", "6"), ("5.8", "6"), ("-6", "6"), ("6", "[6, 12]"), ("6 12 18", "[6, 12]"),
-     ("six", "6"), ("0.1", "0"), ("nan", "6"), ("3×2", "2×3"), ("2", "2×3"), ("1", "scalar"), ("x", "x, y"),
-     ("x y z", "x, y"), ("0", "None"), ("", "none"), ("[1, 2]", "[1, nan]")],
-)  # fmt: skip
-def test_an_answer_that_counts_as_wrong(answer, right):
-    assert not is_right(answer, right)

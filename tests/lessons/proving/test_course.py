@@ -32,3 +32,4 @@ def test_the_course_is_complete():
     assert [lesson.folder.name[:2] for lesson in COURSE] == [f"{number:02}" for number in range(1, 27)]
     assert all(lesson.needs for lesson in COURSE.lessons[1:])
     assert all(lesson.introduces for lesson in COURSE)
+    assert all(prediction.hint for lesson in COURSE for prediction in lesson.predictions)

@@ -65,3 +65,30 @@ def of_views_of_any_argument(mt, see):
                     continue
                 tangents = [fw.unpack_dual(one).tangent for one in (*outputs, *given.values())]
                 see(case, [None if tangent is None else tangent.tolist() for tangent in tangents])
+
+
+@shows("11 Function.jvp, save_for_forward")
+def returns_what_is_a_view_as_far_as_tangents_go(mt, see):
+    class Same(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def jvp(ctx, tx):
+            return tx
+
+    def dual(mt):
+        with fw.dual_level():
+            return fw.make_dual(mt.ones(2), mt.ones(2))
+
+    def primal(mt):
+        with fw.dual_level():
+            return fw.unpack_dual(mt.ones(2)).primal
+
+    fw = mt.autograd.forward_ad
+    kinds = (lambda mt: mt.ones(2), lambda mt: mt.ones(2).view(2), dual, primal, lambda mt: dual(mt).view(2))
+    for make_primal, make_tangent in itertools.product(kinds, repeat=2):
+        of, tangent = make_primal(mt), make_tangent(mt)
+        with fw.dual_level(), see.raising():
+            see(Same.apply(fw.make_dual(of, tangent)))

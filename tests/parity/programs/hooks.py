@@ -1,6 +1,7 @@
 """Sections 4 and 5 of the semantics: hooks and grad modes."""
 
 import asyncio
+import itertools
 import threading
 
 from tests.parity.rows import shows
@@ -193,6 +194,44 @@ def of_a_view_and_its_base(mt, see):
     see.value(x.grad)
     (v * v).sum().backward()
     see.value(x.grad)
+
+
+@shows("4 in-place and hooks")
+def stay_on_a_tensor_that_is_detached_in_place(mt, see):
+    for written_before, written_after in itertools.product((False, True), repeat=2):
+        x = leaf(mt)
+        y = (x * 2).chunk(1)[0] * 3
+        z = y * 4
+        first = y.register_hook(lambda g: see.value(g))
+        if written_before:
+            y.mul_(5)
+        second = y.register_hook(lambda g: g * 100)
+        y.detach_()
+        z.sum().backward(retain_graph=True)
+        if written_after:
+            y.mul_(x)
+            y.detach_()
+        y.requires_grad_()
+        (y * 6).sum().backward()
+        see.value(x.grad, y.grad)
+        y.register_hook(lambda g: see.value(g))
+        first.remove()
+        second.remove()
+        (y + z).sum().backward()
+        see.value(x.grad, y.grad)
+
+
+@shows("4 in-place and hooks")
+def of_a_leaf_go_as_it_is_overwritten(mt, see):
+    y = leaf(mt)
+    y.register_hook(lambda g: see("leaf", g.tolist()))
+    y.register_post_accumulate_grad_hook(lambda y: see("accumulated", y.grad.tolist()))  # which comes back
+    y.requires_grad_(False)
+    y.mul_(leaf(mt))
+    y.register_hook(lambda g: see("result", g.tolist()))
+    y.sum().backward()
+    y.detach_().requires_grad_()
+    y.sum().backward()
 
 
 HOOKS_AFTER_WRITES = (

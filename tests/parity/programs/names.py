@@ -75,6 +75,22 @@ def memory_read_as_another_dtype(mt, see):
             array.view(dtype)
 
 
+@shows("13 dtypes")
+def larger_numbers_are_aligned_in_the_whole_memory(mt, see):
+    x = mt.arange(24, dtype=mt.int16).reshape(4, 6)
+    see(x[:, 2:4].view(mt.int32), x[1:3].view(mt.int8).shape, x[:, 1:3].clone().view(mt.int32), x[1:].view(mt.int32))
+    for array, dtype in (
+        (x[:, 1:3], mt.int32),
+        (x[0, 1:5].detach(), mt.int64),
+        (x.data[2, 3:5], mt.float32),
+        (x[:, 1], mt.int32),
+        (x[:, :4], mt.int64),
+        (x.flatten()[1:][2:4].view(1, 2), mt.int32),
+    ):
+        with see.raising():
+            array.view(dtype)
+
+
 @shows("13 printing")
 def options_of_printing(mt, see):
     x = mt.arange(30.0) * mt.arange(30.0) / 8

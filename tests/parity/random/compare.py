@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from tests.parity.observe import Value, same
+from tests.parity.random.forgiving import without_packing
 from tests.parity.random.known import KNOWN, runs_a_pass, same_error
 from tests.parity.random.session import WRITE, Seen
 
@@ -79,6 +80,8 @@ def _of_statement(a: Seen, b: Seen, second_order: bool, unordered: bool, toleran
         yield _both("error", *[one.error and f"{one.error[0].__name__}: {one.error[1]}" for one in (a, b)])
         return
     logs = [_ordered([_forgiven(entry, second_order) for entry in one.log], unordered) for one in (a, b)]
+    if unordered:
+        logs[1] = _in_order_of(*logs, tolerance)
     if not same(*logs, tolerance):
         yield _both("log", *_from_first_difference(*logs, tolerance))
     for what, of_a, of_b in (("results", a.results, b.results), ("gradients", a.gradients, b.gradients)):
@@ -110,11 +113,21 @@ def _forgiven(thing: Any, second_order: bool) -> Any:
     return [_forgiven(one, True) for one in thing] if isinstance(thing, list) else thing
 
 
+def _in_order_of(theirs: list[Any], ours: list[Any], tolerance: float) -> list[Any]:
+    """Our log, with each entry that is in theirs as well at its place there, and all others at the end."""
+    left = list(ours)
+    found = []
+    for entry in theirs:
+        place = next((i for i, one in enumerate(left) if same(entry, one, tolerance)), None)
+        if place is not None:
+            found.append(left.pop(place))
+    return [*found, *left]
+
+
 def _ordered(log: list[Any], unordered: bool) -> list[Any]:
     """The log in an order that is the same on both sides; see the Notes."""
     if unordered:
-        log = [entry for entry in log if not str(entry[0]).startswith(("pack", "unpack"))]
-        return sorted(log, key=lambda entry: str(entry[0]))
+        return without_packing(log)
     found: list[Any] = []
     for of_leaves, group in groupby(log, key=lambda entry: str(entry[0]).startswith("leaf")):
         entries = list(group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def written_by_copies(thing: Any) -> Any:
     if isinstance(thing, Flags):
         copied = thing.grad_fn in ("FillBackward2", "ZeroBackward0")
         return thing._replace(grad_fn="torch::autograd::CopyBackwards") if copied else thing
+    if isinstance(thing, str):
+        return re.sub("of (Fill2|Zero),", "of torch::autograd::CopyBackwards,", thing)
     if type(thing) in (tuple, list):
         return type(thing)(map(written_by_copies, thing))
     return thing
@@ -82,4 +85,4 @@ def without_zeros(thing: Any) -> Any:
     if type(thing) in (tuple, list):
         is_result = len(thing) == 4 and (thing[0] is None or isinstance(thing[0], Value))
         return without_zeros(thing[0]) if is_result else [without_zeros(one) for one in thing]
-    return None if thing == "" else thing
+    return None if thing == "NoneType" else thing

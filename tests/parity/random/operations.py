@@ -51,9 +51,9 @@ def compute(w: Writer) -> None:
         if (
             w.value(x).is_inference()
             and not w.session.mt.is_inference_mode_enabled()
-            and any(text in form for text in ("float", "double", "clone", "abs", "sum", "mean"))
+            and any(text in form for text in ("float", "double", "clone", "abs", "sum", "mean", "stack"))
         ):
-            return  # NB: the result is at version 1 or 2 in torch
+            return  # NB: the result is at version 1 or 2 in torch, or a view
         w.do(f"{w.new()} = {form.format(x=x, y=w.tensor())}")
 
 

@@ -98,7 +98,9 @@ class Session:
             return self.value(thing)
         if isinstance(thing, tuple | list):
             return [self.described(one) for one in thing]
-        return thing if isinstance(thing, bool | int | float | None) else as_microtape(str(thing))
+        if isinstance(thing, bool | int | float | None):
+            return thing
+        return as_microtape(re.sub(r"^<\S+ object at \w+>$", "an object", str(thing)))
 
     def flags(self, tensor: Any, of_gradient: bool = False) -> Any:
         """The autograd attributes of a tensor; not all of an inference tensor, which has no version, of a gradient,
@@ -190,9 +192,10 @@ class Session:
                 with suppress(RuntimeError):
                     _ = tensor.grad_fn
         self.second_order |= "create_graph=True" in source
-        if (written := WRITE.match(source)) and self.is_later_output(self.names.get(written[1])):
-            self.past.add("a later output that retains its gradient was overwritten")
+        later = [(one, one.grad_fn) for _, one in self.tensors() if self.is_later_output(one)]
         exec(code, self.names)
+        if any(one.grad_fn is not node for one, node in later):
+            self.past.add("a later output that retains its gradient was overwritten")
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
         if source.startswith("class ") and "    g0.mul_(3)" in source:
@@ -236,8 +239,7 @@ class Session:
 
     def is_later_output(self, tensor: Any) -> bool:
         """Whether this is one of several outputs, but not the first, and retains its gradient."""
-        is_result = isinstance(tensor, self.mt.Tensor) and not tensor._is_view()
-        return is_result and tensor.retains_grad and tensor.output_nr > 0
+        return not tensor._is_view() and tensor.retains_grad and tensor.output_nr > 0
 
     def tangent(self, tensor: Any) -> Any:
         """The values of the tangent of a tensor, if a dual level is open."""

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from microtape import save
+from microtape.recording.script.run import ScriptRun
 from tests.support import handmade
 from tui.commands.cli import main
+from tui.shell import opening
 from tui.shell.exits import MEANING, Exit
 
 ROOT = Path(__file__).parents[3]
@@ -86,6 +88,21 @@ def test_trace_of_a_script_keeps_its_output_out_of_the_data(script, capfd):
     out, err = capfd.readouterr()
     assert json.loads(out)["title"] == "good.py"
     assert "arguments ['--json', 'a']" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        (["--", "--json", "a"], ["--json", "a"]),
+        (["a", "--", "--json"], ["a", "--json"]),
+        (["--", "a", "--", "b"], ["a", "--", "b"]),
+        (["--step", "1", "--", "--step", "2"], ["--step", "2"]),
+        (["--"], []),
+    ],
+)
+def test_after_the_first_two_dashes_all_is_the_scripts(given, seen, script, capfd):
+    assert main(["trace", script, *given]) == Exit.OK
+    assert f"arguments {seen}" in capfd.readouterr().err
 
 
 def test_options_may_follow_the_script_and_the_rest_is_its_own(script, capfd):
@@ -203,6 +220,37 @@ def test_a_reader_that_stops_reading_ends_it_quietly(here):
     assert process.wait(timeout=60) == Exit.BROKEN_PIPE
     assert process.stderr.read() == b""
     process.stderr.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "command",
+    ["trace good.tape", "trace good.tape --json", "diagnose good.tape", "diff good.tape good.tape", "keys", "--help",
+     "--version", "trace --help", "learn list"],
+)  # fmt: skip
+def test_where_nothing_can_be_printed_one_line_says_so(command, here):
+    save(handmade.chain(3), "good.tape")
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([*START, *command.split()], cwd=here, env=environment(), stdout=full, stderr=-1)
+    assert ended.stderr.decode() == "microtape: the output cannot be written: No space left on device\n"
+    assert ended.returncode == Exit.BAD_INPUT
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_what_nobody_can_be_told_is_no_fault(here):
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run([*START, "trace", "none.tape"], cwd=here, env=environment(), stdout=-1, stderr=full)
+    assert (ended.returncode, ended.stdout) == (Exit.BAD_INPUT, b"")
+
+
+def test_a_timeout_reaches_the_program_and_has_an_exit_code(script, capfd, monkeypatch):
+    def record_script(*args, timeout, **options):
+        return ScriptRun(None, 124, f"good.py was ended after {timeout:g} seconds: nothing was recorded")
+
+    monkeypatch.setattr(opening, "record_script", record_script)
+    for command in (["trace"], ["diagnose"], ["draw", "-o", "a.txt"], ["record"]):
+        assert main([command[0], script, *command[1:], "--timeout", "4"]) == Exit.TIMED_OUT
+        assert capfd.readouterr().err.endswith("good.py was ended after 4 seconds: nothing was recorded\n")
 
 
 def test_nor_does_the_course_complain_where_nobody_reads(here):

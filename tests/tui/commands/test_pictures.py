@@ -68,6 +68,29 @@ def test_folds_are_opened_by_name(here: Path) -> None:
     assert len(dot("chain.tape", "--no-fold")) > len(opened)
 
 
+def test_the_amount_of_detail_can_be_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "line 5" in dot("diamond.tape", "--detail", "debug")
+    assert "line 5" not in dot("diamond.tape", "--detail", "lecture")
+    assert main(["draw", "diamond.tape", "--detail", "brief", "--show", "values", "-o", "out.dot"]) == Exit.CANNOT_DRAW
+    assert "--show and --detail both say what to show: leave one of them out" in capsys.readouterr().err
+
+
+@needs_graphviz
+def test_a_picture_fits_into_a_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert " size=" not in dot("diamond.tape")
+    assert " size=" in dot("diamond.tape", "--fit", "slide")
+    assert "pixels high" not in capsys.readouterr().err
+    dot("diamond.tape", "--fit", "150x100")
+    said = capsys.readouterr().err
+    assert re.search(
+        r"the smallest text is [\d.]+ pixels high at 150x100, and 12 can be read: draw a part with --a", said
+    )
+    assert main(["film", "diamond.tape", "--fit", "150x100", "--detail", "brief", "-o", "out.gif"]) == Exit.OK
+    assert "pixels high at 150x100" in capsys.readouterr().err
+    assert main(["draw", "diamond.tape", "--fit", "poster", "-o", "out.dot"]) == Exit.CANNOT_DRAW
+    assert "--fit 'poster' is not valid: it takes slide, a4, column, or (width, height)" in capsys.readouterr().err
+
+
 @needs_graphviz
 def test_a_png_is_as_large_as_it_is_asked_to_be(here: Path) -> None:
     sizes = []

@@ -5,11 +5,9 @@ import importlib.util
 import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,41 +15,20 @@ import pytest
 from microtape import save
 from tests.support import handmade
 from tests.support.browser import Browser, needs_browser
+from tests.support.serving import serving
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 
-ROOT = Path(__file__).parents[3]
 INSTALLED = importlib.util.find_spec("textual_serve") is not None
 pytestmark = pytest.mark.skipif(
     not INSTALLED and not os.environ.get("MICROTAPE_NO_SKIP"), reason="the extra `serve` is not installed"
 )
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """The address that a server of the diamond prints."""
-    folder = tmp_path_factory.mktemp("serve")
-    save(handmade.diamond(), folder / "run.tape")
-    command = [sys.executable, "-m", "microtape", "serve", str(folder / "run.tape"), "--port", str(free_port())]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-    ) as server:
-        url = server.stdout.readline().strip()
-        assert url.startswith("http://127.0.0.1:"), server.stderr.read()
-        end = time.monotonic() + 20
-        while True:
-            with socket.socket() as one:
-                if one.connect_ex(("127.0.0.1", urlsplit(url).port)) == 0:
-                    break
-            assert time.monotonic() < end
-            time.sleep(0.05)
+    with serving(tmp_path_factory.mktemp("serve")) as (url, server):
         yield url
         server.send_signal(signal.SIGINT)
         said = server.communicate(timeout=120)[1]
@@ -106,7 +83,7 @@ def test_a_socket_is_opened_by_our_own_page_alone(address):
 
 
 @needs_browser
-def test_in_a_browser_it_is_the_stepper(address, tmp_path):
+def test_in_a_browser_it_is_the_stepper_which_takes_keys_without_a_click(address, tmp_path):
     browser = Browser(tmp_path)
     try:
         browser.open(address)
@@ -114,7 +91,7 @@ def test_in_a_browser_it_is_the_stepper(address, tmp_path):
         while "-first-byte" not in browser.evaluate("document.body.className"):
             assert time.monotonic() < end
             time.sleep(0.1)
-        browser.click("#terminal")
+        assert browser.evaluate("document.activeElement.tagName") == "TEXTAREA"
         while "-closed" not in browser.evaluate("document.body.className"):
             assert time.monotonic() < end
             time.sleep(0.1)

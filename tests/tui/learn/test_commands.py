@@ -8,6 +8,7 @@ from lessons import Workspace, load_course
 from lessons.model.solution_pieces import solution_pieces
 from tests.support.lesson_folder import write_lesson
 from tui.commands.cli import main
+from tui.learn.lesson_commands import CommandContext
 from tui.shell.exits import Exit
 
 COURSE = load_course()
@@ -139,8 +140,34 @@ def test_a_mistyped_command_says_which_there_are(capfd):
     assert main(["learn", "hnit", "3"]) == Exit.BAD_INPUT
     answer = capfd.readouterr().err
     assert answer.endswith("Did you mean hint? Commands: list, check, hint, solution, reset, step, watch, engine, "
-                           "verify, grade\n")  # fmt: skip
+                           "about, verify, grade\n")  # fmt: skip
     assert answer.count("\n") == 1
+
+
+def test_about_names_the_lesson_for_an_error_message(capfd):
+    assert main(["learn", "about", "modified by an inplace"]) == Exit.OK
+    assert capfd.readouterr().out == "lesson 17: In place: versions and mark_dirty   microtape learn in_place\n"
+    assert main(["learn", "about", "leaf Variable", "that requires grad"]) == Exit.OK
+    assert capfd.readouterr().out.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["no", "such", "message"], "no lesson explains 'no such message'"), ([], "write a part")],
+)
+def test_about_says_that_it_knows_no_lesson(words, said, capfd):
+    assert main(["learn", "about", *words]) == Exit.BAD_INPUT
+    answer = capfd.readouterr()
+    assert (answer.out, answer.err.count("\n")) == ("", 1)
+    assert said in answer.err
+
+
+def test_about_opens_the_one_lesson_on_a_terminal(monkeypatch):
+    opened = []
+    monkeypatch.setattr("tui.learn.lesson_commands.has_terminal", lambda: True)
+    monkeypatch.setattr(CommandContext, "open", lambda self, lesson, then="": opened.append(lesson.name) or Exit.OK)
+    assert main(["learn", "about", "backward through the graph a second time"]) == Exit.OK
+    assert opened == ["freed_graphs"]
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capfd):

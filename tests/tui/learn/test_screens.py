@@ -9,20 +9,22 @@ from pathlib import Path
 
 import pytest
 from textual.events import Key
-from textual.widgets import Markdown, OptionList, TextArea
+from textual.widgets import Input, Markdown, OptionList, TextArea
 
 import tui.words.sentence
 from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
+from lessons.checking.verdict_report import Said
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
 from tui.learn.confirm import ConfirmScreen
+from tui.learn.cursor_note import CursorNote
 from tui.learn.exercise import ExerciseView
 from tui.learn.lesson import SMALLEST, LessonHelp, LessonScreen
 from tui.learn.program import LessonStepper, ProgramView, onward
 from tui.learn.prose import Block
-from tui.learn.questions import Questions
+from tui.learn.questions import HINTS, Questions
 from tui.shell.editor import run_in_terminal
 from tui.shell.spans import plain
 from tui.stepper.predict_screen import PredictScreen
@@ -39,6 +41,7 @@ QUESTIONS = """\
 after = 0
 ask = "Which of them comes first?"
 answer = "next"
+hint = "Look at the end of the tape."
 because = "It was written last."
 
 [[predict]]
@@ -107,6 +110,12 @@ def title(pilot):
 def said(pilot):
     """What the lower box of the exercise says."""
     return "\n".join(static.render().plain for static in pilot.app.screen.query("#said > Static"))
+
+
+def note(pilot):
+    """What stands at the cursor of the editor."""
+    at_cursor = pilot.app.screen.query_one(CursorNote)
+    return at_cursor.render().plain.replace("\n", " ") if at_cursor.display else ""
 
 
 def shown(pilot):
@@ -258,8 +267,10 @@ class TestTheProgram:
             await pilot.press("right")
             assert isinstance(pilot.app.screen, PredictScreen)
             await pilot.press("y", "enter")
-            verdict = pilot.app.screen.query_one("#verdict").render().plain
-            assert verdict.startswith("Not quite: z. It was written last")
+            verdict = pilot.app.screen.query_one("#verdict")
+            assert verdict.render().plain == "Not quite. Look at the end of the tape."
+            await pilot.press("y", "enter")
+            assert verdict.render().plain.startswith("Not quite: z. It was written last")
             await pilot.press("enter")
             assert step(pilot) == 1
             await pilot.press("left", "right")
@@ -293,6 +304,21 @@ class TestTheProgram:
             assert pilot.app.screen.query_one("#verdict").render().plain.startswith("It is: 1.92. 2 · cos(y).")
             await pilot.press("enter")
             assert step(pilot) == 3
+
+    @pytest.mark.parametrize("answer", ["%2", "row 2", "the row z"])
+    async def test_a_row_may_be_named_by_its_number(self, workspace, answer):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await recorded(pilot)
+            await pilot.press("right")
+            pilot.app.screen.query_one(Input).value = answer
+            await pilot.press("enter")
+            assert pilot.app.screen.query_one("#verdict").render().plain.startswith("Right: z.")
+
+    async def test_a_question_without_a_hint_gets_one_for_its_kind(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await recorded(pilot)
+            await pilot.press("right", "escape", "right", "right", "7", "enter")
+            assert pilot.app.screen.query_one("#verdict").render().plain == f"Not quite. {HINTS['gradient']}"
 
     async def test_escape_skips_a_question(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
@@ -439,6 +465,65 @@ class TestTheExercise:
             assert pilot.app.focused is pilot.app.screen.query_one(TextArea)
             assert "pass" in workspace.exercise(FIRST).read_text()
 
+    async def test_the_verdict_stands_at_the_cursor_until_the_learner_types_on(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", *"return x", "ctrl+s")
+            await until(pilot, lambda: "your code gave" in note(pilot))
+            assert note(pilot) == "✗ double(3): your code gave 3, expected 6"
+            editor = pilot.app.screen.query_one(TextArea)
+            assert pilot.app.screen.query_one(CursorNote).region.y == editor.cursor_screen_offset.y + 1
+            await pilot.press("asterisk")
+            assert note(pilot) == ""
+            await pilot.press("2", "ctrl+s")
+            await until(pilot, lambda: "Solved" in note(pilot))
+            assert note(pilot) == "✓ Solved. Esc, then n goes to the next lesson."
+            await until(pilot, lambda: said(pilot).startswith("✓ Solved.\nEsc, then v shows other ways to write it, n"))
+            await pilot.press("escape")
+            assert note(pilot) == ""
+
+    async def test_the_verdict_is_at_the_cursor_although_the_box_below_grows(self, workspace):
+        workspace.exercise(FIRST).write_text("\n" * 60 + "def double(x):\n    return x")
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", "ctrl+end", "up", "ctrl+s")
+            await until(pilot, lambda: "your code gave" in note(pilot))
+            editor, shown = pilot.app.screen.query_one(TextArea), pilot.app.screen.query_one(CursorNote)
+            await until(pilot, lambda: "your code gave" in said(pilot))
+            await until(pilot, lambda: editor.content_region.contains_region(shown.region))
+            row = editor.cursor_screen_offset.y
+            assert editor.content_region.y <= row < editor.content_region.bottom
+            assert row in (shown.region.y - 1, shown.region.bottom)
+
+    async def test_the_verdict_stays_at_the_cursor_when_lines_wrap_differently(self, workspace):
+        workspace.exercise(FIRST).write_text(f"# {'words ' * 40}\ndef double(x):\n    return x\n")
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", "ctrl+end", "up")
+            pilot.app.screen.query_one(ExerciseView).note(Said("wrong", "bad"))
+            editor, shown = pilot.app.screen.query_one(TextArea), pilot.app.screen.query_one(CursorNote)
+            await until(pilot, lambda: shown.region.y == editor.cursor_screen_offset.y + 1)
+            before = shown.region.y
+            await pilot.resize_terminal(120, 24)
+            await until(pilot, lambda: before > shown.region.y == editor.cursor_screen_offset.y + 1)
+
+    async def test_at_the_lower_edge_the_verdict_stands_above_the_cursor(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            workspace.exercise(FIRST).write_text("\n" * 60 + EXERCISE)
+            await pilot.press("e", "ctrl+end")
+            await pilot.pause()
+            editor = pilot.app.screen.query_one(TextArea)
+            view = pilot.app.screen.query_one(ExerciseView)
+            view.note(Said("one " * 30, "bad"))
+            shown = pilot.app.screen.query_one(CursorNote)
+            await until(pilot, lambda: shown.region.height == 2)
+            assert shown.region.bottom == editor.cursor_screen_offset.y
+            assert editor.content_region.contains_region(shown.region)
+
+    async def test_the_first_failing_check_is_the_first_thing_in_the_box(self, workspace):
+        workspace.exercise(FIRST).write_text("def double(x):\n    return 6 if x == 3 else x\n")
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("c")
+            await until(pilot, lambda: said(pilot).startswith("✗ double([1, 2])\nyour code gave"))
+            assert "\n✓ double(3)" in said(pilot)
+
     @pytest.mark.slow
     async def test_who_is_editing_is_told_to_stop_before_the_keys_of_the_lesson(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
@@ -486,6 +571,44 @@ class TestTheExercise:
     )
     def test_an_editor_that_fails_is_one_clear_line(self, command, problem):
         assert run_in_terminal(command) == problem
+
+    @pytest.mark.parametrize("key", ["c", "e", "o", "h", "d", "v", "3", "s"])
+    async def test_where_no_file_can_be_written_every_key_says_so_and_goes_on(self, tmp_path, key):
+        (tmp_path / "file").write_text("")
+        async with app(Workspace(tmp_path / "file" / "below")).run_test(size=SMALL) as pilot:
+            await pilot.press(key)
+            await pilot.pause()
+            if key in "ceo":
+                await until(pilot, lambda: "Not a directory" in said(pilot))
+            await pilot.press("escape")
+            assert not pilot.app.screen.query(".-editing"), "there is nothing to edit"
+
+    async def test_what_is_typed_is_saved_while_one_types(self, workspace, monkeypatch):
+        monkeypatch.setattr("tui.learn.exercise.SAVED_AFTER", 0.01)
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", *"xy")
+            await until(pilot, lambda: "    xy\n" in workspace.exercise(FIRST).read_text())
+            assert pilot.app.screen.query_one(ExerciseView).is_editing
+            await pilot.press("z")
+            await until(pilot, lambda: "    xyz\n" in workspace.exercise(FIRST).read_text())
+
+    async def test_a_disk_that_refuses_what_is_typed_is_told_of_once(self, workspace, monkeypatch):
+        def refuse(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("tui.learn.exercise.SAVED_AFTER", 0.01)
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e")
+            monkeypatch.setattr("os.replace", refuse)
+            await pilot.press("x")
+            await until(pilot, lambda: "No space left on device" in said(pilot))
+            view = pilot.app.screen.query_one(ExerciseView)
+            monkeypatch.setattr(view, "write", lambda *_: pytest.fail("it is said again"))
+            await pilot.press("y")
+            await pilot.pause(0.05)
+            monkeypatch.undo()
+            await pilot.press("escape")
+        assert "    xy\n" in workspace.exercise(FIRST).read_text()
 
     async def test_h_climbs_the_ladder_of_hints(self, workspace):
         hints = FIRST.exercise.hints

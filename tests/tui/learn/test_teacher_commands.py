@@ -188,6 +188,14 @@ class TestGrading:
         assert "\x1b" not in out
         assert not any(line.startswith("✓  mallory") for line in out.splitlines())
 
+    @pytest.mark.parametrize(("answer", "code"), [("x = 1\n", Exit.NOT_SOLVED), (SOLUTION, Exit.OK)])
+    def test_the_exit_code_tells_on_request_whether_all_files_pass(self, tmp_path, capfd, answer, code):
+        folder = tmp_path / "class" / "bob"
+        folder.mkdir(parents=True)
+        (folder / "mean.py").write_text(answer)
+        assert self.grade(folder.parent, "--exit-code") == code
+        assert "of 1 files solve" in capfd.readouterr().out
+
     def test_nobody_has_handed_in_anything(self, tmp_path, capfd):
         assert self.grade(tmp_path) == Exit.BAD_INPUT
         assert "no learner's file found" in capfd.readouterr().err

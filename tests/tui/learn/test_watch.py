@@ -66,6 +66,14 @@ def test_it_checks_at_once_and_again_after_a_save_and_stays_until_n(workspace, p
     assert workspace.progress.of(FIRST.name).attempts == 3
 
 
+def test_no_word_is_broken_at_the_edge_of_the_terminal(play, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    play(nothing)
+    assert main(["learn", "watch", "2"]) == Exit.OK
+    status = capfd.readouterr().out.rpartition("what to write.\n")[2]
+    assert status == "\n[n next   h hint   s steps   c check   q quit]\nwaiting for the file to be saved ...\n\n"
+
+
 @pytest.mark.slow
 def test_without_a_save_nothing_is_checked_again(workspace, play, capfd):
     play(nothing, nothing, "c")

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from textual.widgets import Input
 
 from microtape import load
 from tests.support import handmade
@@ -200,6 +201,19 @@ def test_stopping_leaves_nothing_behind(here, kind, name):
     with pytest.raises(ExportError, match="stopped"):
         Export(at(2), "<svg/>").write(KINDS[kind], here / name, stop)
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "~nobody-has-this-name", "9" * 300, "/"])
+async def test_a_name_that_no_file_can_have_is_refused(here, name):
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        await pilot.press("o")
+        await pilot.pause()
+        pilot.app.screen.query_one(Input).value = name
+        await pilot.press("enter", "down", "up")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, ExportScreen)
+        await pilot.press("escape")
+    assert not list(here.iterdir())
 
 
 async def test_of_very_many_leaves_the_list_says_how_many_it_leaves_out(monkeypatch):

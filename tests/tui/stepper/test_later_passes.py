@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from microtape.recording.findings import findings
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
@@ -125,7 +126,7 @@ async def test_a_program_in_which_nothing_is_found_ends_quietly(program):
             await until(pilot, lambda: run.over.is_set() and "searching" not in shown(pilot.app, "Heading"))
             assert notices(pilot.app) == ""
             assert "pass 1 of 1" in shown(pilot.app, "Heading")
-    assert run.ended.search == ("finished", 5)
+    assert run.ended.search == ("finished", 5, False)
 
 
 async def test_an_edited_program_is_searched_again(program):
@@ -146,3 +147,35 @@ async def test_a_recording_that_was_made_before_prints_nothing(program):
     async with stepper(recording).run_test(size=LARGE) as pilot:
         await pilot.press("O")
         assert "No program is running" in notices(pilot.app)
+
+
+NOTICED = """\
+import os, time
+import microtape as mt
+
+w = mt.tensor([1.0], requires_grad=True)
+v = mt.tensor([2.0], requires_grad=True)
+for number in range(1, 7):
+    w.grad = v.grad = None
+    model = v if number in LATER else w
+    loss = (model - 1.5).pow(2).sum()
+    loss.backward()
+    w.data -= (5 if number == 4 else 0.1) * (0.0 if w.grad is None else w.grad)
+    while not os.path.exists("go on"):
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize(
+    ("later", "said", "kinds"),
+    [("(4, 5, 6)", "Later passes show that nothing was wrong in the first one.", []),
+     ("()", "Pass 4: w changes by more than its norm", ["no gradient", "large update"])],
+)  # fmt: skip
+async def test_a_notice_arrives_or_goes_at_the_end(program, later, said, kinds):
+    program.write_text(NOTICED.replace("LATER", later))
+    with running(program) as run:
+        assert [one.kind for one in findings(run.first)] == ["no gradient"]
+        async with opened(run).run_test(size=LARGE) as pilot:
+            Path("go on").touch()
+            await until(pilot, lambda: said in notices(pilot.app))
+            assert [one.kind for one in findings(pilot.app.screen.cursor.recording)] == kinds

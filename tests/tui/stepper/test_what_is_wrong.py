@@ -63,6 +63,21 @@ async def test_where_nothing_is_wrong_the_line_says_what_is_computed():
         assert not isinstance(pilot.app.screen, FindingsScreen)
 
 
+@pytest.mark.parametrize(("ascii", "ellipsis"), [(False, " …"), (True, " ...")])
+async def test_what_does_not_fit_in_that_line_is_an_ellipsis(ascii, ellipsis):
+    a_long_name, another_long_name = (mt.tensor(2.0, requires_grad=True) for _ in range(2))
+    with mt.record() as recorded:
+        a_long_result = a_long_name * another_long_name
+        a_long_result.backward()
+    async with stepper(recorded.recording, ascii=ascii).run_test(size=SMALL) as pilot:
+        line = shown(pilot.app, FindingLine).rstrip()
+        assert "another_long_name, through" in line
+        assert line.endswith(ellipsis)
+        assert len(line) <= SMALL[0]
+        await pilot.resize_terminal(*LARGE)
+        assert shown(pilot.app, FindingLine).rstrip().endswith(", through 1 operation")
+
+
 async def test_the_exclamation_mark_goes_there_and_the_source_is_in_sight():
     recording = recording_of("huber")
     async with stepper(recording).run_test(size=SMALL) as pilot:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import microtape as mt
 import tui
 from microtape.recording.file.tape_file import load
-from tui.shell.demos import names, needs_torch
+from tui.shell.demos import EXAMPLES, file_of, names
 from tui.time.column_widths import GAP, NARROW, Need, share_out
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowCells, RowTexts
@@ -28,7 +28,9 @@ def tape(name, width):
                   for node in timeline.rows]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [name for name in names() if not needs_torch(name)])  # paths in modules are long
+@pytest.mark.parametrize(
+    "name", [name for name in names() if file_of(name).parent == EXAMPLES]
+)  # paths in modules are long
 def test_with_the_width_that_is_wanted_nothing_is_cut(name):
     rows, _ = tape(name, 100)
     assert not any("…" in row for row in tape(name, rows.wanted(100))[1])

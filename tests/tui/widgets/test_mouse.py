@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from textual.command import CommandPalette
 
 import tui
 from microtape import load
@@ -12,6 +11,7 @@ from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tui.stepper.stepper import StepperScreen
 from tui.widgets.array_view import ArrayScreen
+from tui.widgets.palette import Palette
 
 
 def place(pilot, text):
@@ -161,7 +161,7 @@ async def test_a_click_on_the_step_of_a_breakpoint_goes_there():
 async def test_all_commands_are_behind_a_word_below():
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
         await click(pilot, "menu")
-        await until(pilot, lambda: isinstance(pilot.app.screen, CommandPalette))
+        await until(pilot, lambda: isinstance(pilot.app.screen, Palette))
 
 
 async def test_in_an_array_a_click_chooses_the_cell_and_the_array():

@@ -44,3 +44,9 @@ def test_restyled_adds_a_style_to_some_characters():
     assert restyled((TextSegment("abcd", "bold"),), 1, 3, "on red") == (
         TextSegment("a", "bold"), TextSegment("bc", "bold on red"), TextSegment("d", "bold"),
     )  # fmt: skip
+
+
+@given(TEXTS, st.integers(-20, 3), st.integers(0, 4))
+def test_without_room_nothing_is_lost_either(text, width, hanging):
+    rows = wrap(text, width, hanging)
+    assert "".join(map(plain, rows)).replace(" ", "") == plain(text).replace(" ", "")

@@ -197,3 +197,21 @@ def test_the_step_of_an_optimiser_is_named_as_such():
 
     (row,) = events(mt.record(program), 1, value=30)
     assert row.startswith("w: AdamW.step in no_grad, version 0 → 1, [1, 2] → [0.5, 1.5]")
+
+
+def test_a_step_and_a_loaded_state_are_a_row_each_at_the_user_s_line():
+    model = mt.nn.Sequential(mt.nn.Linear(2, 3), mt.nn.Linear(3, 1))
+    saved = {name: one.clone() for name, one in model.state_dict().items()}
+    optimizer = mt.optim.SGD(model.parameters())
+    with mt.record() as recorder:
+        model(mt.ones(4, 2)).sum().backward()
+        optimizer.step()
+        model.load_state_dict(saved)
+        model(mt.ones(4, 2)).sum().backward()
+    for op, said in zip(("SGD.step", "load_state_dict"), events(recorder.recording, 1, width=200), strict=True):
+        assert said.startswith(
+            f"{op} wrote 4 tensors in place: model.0.weight, model.0.bias, model.1.weight and model.1."
+        )
+    begin = test_a_step_and_a_loaded_state_are_a_row_each_at_the_user_s_line.__code__.co_firstlineno
+    makers = [version[0].split(", no_grad")[0] for version in told(recorder.recording, "model.0.bias", 100)]
+    assert makers[-2:] == [f"v2   SGD.step (line {begin + 6}", f"v3   load_state_dict (line {begin + 7}"]

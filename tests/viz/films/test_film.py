@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import io
 import json
 import re
 import sys
@@ -411,6 +412,24 @@ def test_a_failed_pass_ends_with_its_error(browser: Browser, tmp_path: Path) -> 
 
 
 # --- the GIF ---------------------------------------------------------------------------------------------------------
+
+
+@needs_graphviz
+def test_a_gif_fits_into_a_place_and_a_page_into_its_window(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    film = viz.film(diamond(), fit="slide")
+    with image.open(io.BytesIO(film.gif())) as gif:
+        assert gif.n_frames == 6
+        assert gif.width <= 1282
+        assert gif.height <= 722
+        assert max(gif.width / 1280, gif.height / 720) > 0.97
+    with pytest.raises(viz.DrawError, match=r"fit= is for a \.gif"):
+        film.save(tmp_path / "a.html")
+
+
+def test_a_film_has_amounts_of_detail() -> None:
+    with pytest.raises(viz.DrawError, match="detail='all' is not valid: it takes brief, lecture, debug"):
+        viz.film(diamond(), detail="all")  # type: ignore[arg-type]
 
 
 @needs_graphviz

@@ -11,8 +11,8 @@ import microtape as mt
 from microtape.recording.model.model import Recording
 from tests.support.handmade import ADD, MUL, Tape, chain, diamond, failing, twice
 from viz.basics.errors import DrawError, TooLargeError
-from viz.basics.graph import Arrow, Box, VisualGraph
-from viz.planning.ranks import assign_ranks
+from viz.basics.graph import Arrow, Box, Cluster, VisualGraph
+from viz.planning.ranks import above_clusters, assign_ranks
 from viz.scene.visual_graph import build_graph
 
 
@@ -357,6 +357,16 @@ def test_an_early_branch_stays_at_the_top() -> None:
 
 def test_a_damaged_tape_with_a_circle_is_still_laid_out() -> None:
     assert assign_ranks("ab", {"a": "b", "b": "a"}) == {"a": 0, "b": 1}
+
+
+def test_the_inputs_of_a_frame_are_below_the_box_that_leads_into_it() -> None:
+    uses = {"x": "a", "a": "b", "b": "cd", "w": "d", "c": "d"}
+    frame = (Cluster("f", "block"),)
+    clusters = {"c": frame, "w": frame, "d": frame}
+    above = above_clusters("xabcwd", uses, clusters)
+    assert above == {"w": ["b"]}
+    assert assign_ranks("xabcwd", uses, above) == {"x": 0, "a": 1, "b": 2, "c": 3, "w": 3, "d": 4}
+    assert assign_ranks("xabwd", {"x": "a", "a": "b", "b": "d", "w": "d"}, {"w": ["b"]})["w"] == 3
 
 
 def test_building_does_not_recurse() -> None:

@@ -72,6 +72,18 @@ def test_a_random_recording_is_equal_to_its_copy(recording: Recording) -> None:
     assert found.matching.to_b == {node: node for node in found.matching.a.own}
 
 
+def test_a_delivery_of_what_was_never_sent_has_its_place_among_those_that_arrive() -> None:
+    recording = handmade.diamond()
+    (pass_,) = recording.passes
+    for i, step in enumerate(pass_.steps):
+        deliveries = tuple(one._replace(total=2 * one.term) for one in step.deliveries)
+        first = step._replace(grad_inputs=(), deliveries=deliveries)
+        steps = [*pass_.steps[:i], first, *pass_.steps[i:]]
+        steps = tuple(one._replace(index=index) for index, one in enumerate(steps))
+        damaged = dataclasses.replace(recording, passes=(pass_._replace(steps=steps),))
+        assert not compare(damaged, copy.deepcopy(damaged)).differences
+
+
 @random
 @given(recordings(), st.sampled_from([handmade.diamond(), handmade.twice(), handmade.failing(), handmade.cut_short()]))
 def test_any_two_recordings_can_be_compared(a: Recording, b: Recording) -> None:

@@ -20,6 +20,7 @@ from microtape.recording.script.run import record_script
 
 FOLDER = Path(microtape.__file__).parent / "examples"
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+WITH_MODULES = sorted(path.stem for path in (FOLDER / "modules").glob("*.py"))
 ON_TORCH = sorted((FOLDER / "pytorch").glob("*.py"))
 FAILING = {"in_place_error": "ModifiedInPlaceError"}
 
@@ -39,9 +40,10 @@ def test_there_are_the_ones_that_the_documentation_promises() -> None:
     promised = {"diamond", "mlp", "rnn", "gradient_penalty", "in_place_error", "nan_gradient", "training"}
     functions = {"linear", "mul_constant", "several_outputs", "dirty", "returned_view", "wrong_function"}
     assert promised | functions | {"example", "clip_hooks", "checkpointed"} == set(EXAMPLES)
+    assert WITH_MODULES == ["adversaries", "attention", "autoencoder", "classifier", "images", "letters"]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [*EXAMPLES, *(f"modules/{name}" for name in WITH_MODULES)])
 def test_an_example_is_short_and_starts_with_its_import(name: str) -> None:
     lines = (FOLDER / f"{name}.py").read_text().splitlines()
     assert lines[0] == "import microtape as mt"

@@ -59,6 +59,9 @@ def test_a_norm_without_parameters_shows_none(op, call):
     node = next(one for one in r.recording.nodes if one.op == op)
     assert sum(one.ref is not None or one.text.startswith(("[", "all")) for one in node.operands) == 1
     assert not re.search(r"\b[wb]\b", node.formula)
+    assert {one.name for one in node.saved} == {"x"}
+    (step,) = [step for _, step in r.recording.steps() if step.node == node.id]
+    assert {one.name for one in step.saved} == {"x"}
 
 
 def test_a_norm_with_a_weight_alone_shows_it():
@@ -67,6 +70,14 @@ def test_a_norm_with_a_weight_alone_shows_it():
         F.layer_norm(x, (3,), weight).sum().backward()
     node = next(one for one in r.recording.nodes if one.op == "layer_norm")
     assert node.formula.startswith("z = x̂ · w, x̂ =")
+
+
+def test_an_embedding_shows_the_row_that_is_padding_if_there_is_one():
+    weight = mt.ones(3, 2, requires_grad=True)
+    with mt.record() as r:
+        for padding in (None, 1):
+            F.embedding(mt.tensor([0, 1]), weight, padding_idx=padding)
+    assert [texts(one) for one in r.recording.nodes if one.op == "embedding"] == [[], ["padding_idx=1"]]
 
 
 def test_arguments_that_matter_are_shown_and_defaults_are_not():

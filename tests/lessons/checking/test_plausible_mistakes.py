@@ -1,0 +1,37 @@
+"""Mistakes as learners make them, in files that are written differently from the known wrong answers."""
+
+import pytest
+
+from lessons import load_course
+from lessons.checking.verdict import check
+from lessons.checking.verdict_report import report
+
+COURSE = load_course()
+MISTAKES = [
+    ("tape_of_numbers", [("def __init__(self):\n        self.values = {}", "values = {}\n\n    def __init__(self):")],
+     "share one dictionary of numbers"),
+    ("tape_of_numbers", [("def __init__(self):\n        self.values = {}",
+                          "def __init__(self, values={}):\n        self.values = values")],
+     "share one dictionary of numbers"),
+    ("chain_rule", [("values[operand], values[result]", "values[result], values[result]")], "at the result of its row"),
+    ("chain_rule", [("{rows[-1][0]: 1.0}", "{rows[-1][0]: values[rows[-1][0]]}")], "begin with the value"),
+    ("chain_rule", [("{rows[-1][0]: 1.0}", "{rows[-1][0]: 2}")], "The gradient that backward begins with"),
+    ("nan", [("inside = mt.where(x > 0, x, 1.0)\n    return mt.where(x > 0, inside.sqrt(), 0.0)",
+              "return mt.sqrt(mt.clamp(x, min=0.0))")], "infinity at 0"),
+    ("capstone", [("lambda g: x.T @ g", "lambda g: x @ g")], "the gradient of y in x @ y"),
+]  # fmt: skip
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("name", "changes", "said"), MISTAKES)
+def test_it_is_told_in_words(name, changes, said, tmp_path):
+    exercise = COURSE.named(name).exercise
+    text = exercise.solution.read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file = tmp_path / "mine.py"
+    file.write_text(text, encoding="utf-8")
+    verdict = check(exercise, file)
+    assert not verdict.passed
+    assert said in "\n".join(line.text for line in report(verdict))

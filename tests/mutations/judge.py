@@ -1,0 +1,65 @@
+"""What may happen with a damaged recording: it is refused in one line, or every view shows it."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from microtape.errors import RecordingError
+from microtape.recording.comparing import compare
+from microtape.recording.file.tape_file import load
+from microtape.recording.findings import findings
+from microtape.recording.model.model import Recording
+from tui.shell.printing import safe
+from tui.shell.spans import plain
+from tui.time.cursor import StepCursor
+from tui.words.comparison import names_of
+from tui.words.comparison_report import Report
+from tui.words.diagnosis import Diagnosis
+from tui.words.passes import pass_lines
+from tui.words.trace import trace
+from tui.words.trace_json import as_json
+from viz import DrawError, draw
+from viz.basics.options import DETAILS
+
+LONGEST = 400  # characters of a refusal
+
+
+def judge(data: bytes) -> str | None:
+    """Why the file is refused, or None if it is opened; then every view of it has been made.
+
+    Raises:
+        AssertionError: the refusal is not one short line.
+        Exception: whatever a view raises: a fault of ours.
+    """
+    try:
+        recording = load(io.BytesIO(data))
+    except RecordingError as refused:
+        message = str(refused)
+        assert message.isprintable(), f"a refusal of several lines: {message[:LONGEST]!r}"
+        assert len(message) <= LONGEST, f"a refusal of {len(message)} characters"
+        return message
+    look_at(recording)
+    return None
+
+
+def look_at(recording: Recording) -> None:
+    """Summarise the recording, print it, compare it with itself, draw it."""
+    assert len(repr(recording)) < 1_000
+    summary = Diagnosis(recording, findings(recording), "run.tape", ())
+    json.dumps(summary.as_json(), allow_nan=False)
+    shown = [plain(one) for one in pass_lines(recording)]
+    shown += trace(recording, into=True)
+    json.dumps(as_json(recording, list(range(len(recording.passes))), into=True), allow_nan=False)
+    report = Report(compare(recording, recording), names_of("a.tape", "b.tape"), False)
+    json.dumps(report.as_json(), allow_nan=False)
+    shown += [safe(line) for line in shown]
+    for index in range(max(len(recording.passes), 1)):
+        StepCursor.open(recording, index)
+        try:
+            picture = draw(recording, None, index, show=DETAILS)
+            shown += [picture.text(), picture.dot]
+        except DrawError:  # no nodes, or too many
+            pass
+    for line in shown:
+        line.encode("utf-8", "backslashreplace")

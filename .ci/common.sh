@@ -1,4 +1,5 @@
-# Functions of .ci/run and .ci/long: copy the files, install tools, time the parts. Source it after `set -euo pipefail`.
+# Functions of .ci/run and .ci/long: copy the files, install tools and dependencies, time the parts. Source it after
+# `set -euo pipefail`.
 
 # Many tests start Python. If this variable were set, each start would compile all its imports again.
 unset PYTHONDONTWRITEBYTECODE
@@ -31,6 +32,27 @@ require() {
     printf '\nThese programs are missing and could not be installed (that needs root, apt-get and a network):\n' >&2
     printf '    %s\n' "${missing[@]}" >&2
     exit 2
+}
+
+# requirements lowest|newest: prints the requirements of the package and its tests. If both name a library, the package's
+# requirement counts.
+requirements() {
+    python3 - "$1" <<'PYTHON'
+import re, sys, tomllib
+
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)["project"]
+wanted = {}
+for requirement in project["dependencies"] + project["optional-dependencies"]["test"]:
+    wanted.setdefault(re.match(r"[\w-]+", requirement)[0], requirement)
+for requirement in wanted.values():
+    print(requirement.replace(">=", "==", 1) if sys.argv[1] == "lowest" else requirement)
+PYTHON
+}
+
+# environment FOLDER WHAT-PIP-INSTALLS
+environment() {
+    part "$1: environment" "python3 -m venv $1 && $1/bin/pip install -q $2"
 }
 
 summary=()

@@ -1,7 +1,7 @@
 """Make the pictures that the README shows: `python docs/make_pictures.py [NAME ...]`.
 
 Needs no network. Without Chromium, the pictures of screens (the stepper, a film) stay as they are; without PyTorch, so
-does that of a program on it.
+does that of a program on it. The moving picture, `stepping.gif`, also needs Pillow.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,14 +24,23 @@ import viz
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
 from microtape.recording.script.run import record_script
-from tui.shell.demos import CHECKED
+from tui.shell.demos import CHECKED, FIRST, recording_of
 from tui.stepper.app import StepperApp
+from viz.films.gif import to_gif
 
 DOCS = Path(__file__).resolve().parent
 PICTURES, PROGRAMS, EXAMPLES = DOCS / "pictures", DOCS / "programs", DOCS.parent / "microtape" / "examples"
 ON_PYTORCH = PROGRAMS / "pytorch"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 REMOTE_FONT = re.compile(r"@font-face\s*{[^}]*}")
+MOVES = (*["right"] * 5, "left", "left", "right", "right", "enter")
+SIGNS = {"right": "→", "left": "←", "enter": "Enter"}
+MOVING_SIZE = (96, 26)
+SECONDS = 1.2  # that each screen of the moving picture is shown
+WITH_MODULES = {  # examples -> the fold that is drawn open
+    "classifier": "Classifier", "images": "model", "letters": "NextLetter", "attention": "Reverser",
+    "autoencoder": "Autoencoder", "adversaries": (),
+}  # fmt: skip
 BARE = ("values", "gradients", "terms", "source", "legend")
 
 
@@ -57,6 +67,10 @@ GALLERY = (
     Picture("clip_hooks", EXAMPLES / "clip_hooks.py", {}),
     Picture("checkpointed", EXAMPLES / "checkpointed.py", {}),
     Picture("rnn", EXAMPLES / "rnn.py", {}),
+    *(
+        Picture(name, EXAMPLES / "modules" / f"{name}.py", {"fit": (1400, 1400), "open": fold}, 0.9)
+        for name, fold in WITH_MODULES.items()
+    ),
     Picture("neighbourhood", EXAMPLES / "rnn.py", {"around": "guess", "radius": 2}),
     Picture("heat", PROGRAMS / "layers.py", {"show": ("values", "gradients", "heat", "legend"), "theme": "dark"}),
     Picture("gradient_penalty", EXAMPLES / "gradient_penalty.py", {"pass_index": 1, "show": BARE}),
@@ -73,6 +87,7 @@ def main(names: list[str]) -> int:
         ),
         "pytorch_nan": partial(stepper, "pytorch_nan", ON_PYTORCH / "reviews.py", (110, 30), ["exclamation_mark"]),
         "film": film,
+        "stepping": stepping,
     }
     known = [*(one.name for one in GALLERY), *screens]
     unknown = [name for name in names if name not in known]
@@ -102,7 +117,7 @@ def recorded(program: Path) -> Recording:
         path = Path(folder) / "run.tape"
         with open(os.devnull, "wb") as nowhere:
             record_script(
-                program, out=path, passes=None if program.stem in ("mlp", "reviews") else "all",
+                program, out=path, passes=None if program.stem in ("mlp", "reviews", *WITH_MODULES) else "all",
                 until="nan" if program.stem == "reviews" else None,
                 check="functions" if program.stem in CHECKED else None, output=nowhere,
             )  # fmt: skip
@@ -111,23 +126,64 @@ def recorded(program: Path) -> Recording:
 
 def stepper(name: str, program: Path, size: tuple[int, int], keys: list[str]) -> None:
     """The stepper on a program, after some keys; it begins where something is wrong."""
+    *_, last = screens_of(StepperApp(recorded(program)), size, [keys])
+    (PICTURES / f"{name}.png").write_bytes(last.photographed())
 
-    async def shot() -> str:
-        app = StepperApp(recorded(program))
+
+def stepping() -> None:
+    """The moving picture: the stepper on the README's own program, a frame for each key."""
+    frames = moving_screens()
+    moving = to_gif([one.photographed() for one in frames], SECONDS)
+    comment = fingerprint(frames).encode()
+    (PICTURES / "stepping.gif").write_bytes(moving[:-1] + b"\x21\xfe" + bytes([len(comment)]) + comment + b"\0;")
+
+
+def moving_screens() -> list[Screen]:
+    """The screens of the moving picture; the title of each has the keys that led there."""
+    return screens_of(StepperApp(load(recording_of(FIRST))), MOVING_SIZE, [[key] for key in MOVES])
+
+
+def fingerprint(screens: list[Screen]) -> str:
+    """Of what the screens say, whatever draws them: a test compares it with that of the picture."""
+    return sha256("\n".join(one.text for one in screens).encode()).hexdigest()
+
+
+class Screen(NamedTuple):
+    """What a terminal shows."""
+
+    svg: str
+    text: str
+
+    def photographed(self) -> bytes:
+        """A PNG of it."""
+        svg = REMOTE_FONT.sub("", self.svg).replace("Fira Code", "DejaVu Sans Mono")
+        width, height = (round(float(size)) for size in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
+        return screenshot(svg, ".svg", width, height)
+
+
+def screens_of(app: StepperApp, size: tuple[int, int], presses: list[list[str]]) -> list[Screen]:
+    """What an app shows at first, and after each group of keys."""
+    found, pressed = [], ""
+
+    async def press() -> None:
+        nonlocal pressed
         async with app.run_test(size=size) as pilot:
-            await pilot.press(*keys)
-            await pilot.pause()
-            return app.export_screenshot()
+            for keys in ([], *presses):
+                await pilot.press(*keys)
+                await pilot.pause()
+                pressed += "".join(f"  {SIGNS.get(key, key)}" for key in keys)
+                lines = app.screen._compositor.render_strips()
+                text = "\n".join("".join(segment.text for segment in one).rstrip() for one in lines)
+                found.append(Screen(app.export_screenshot(title=f"microtape demo {pressed}"), text))
 
-    svg = REMOTE_FONT.sub("", asyncio.run(shot())).replace("Fira Code", "DejaVu Sans Mono")
-    width, height = (round(float(size)) for size in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0])
-    screenshot(svg, ".svg", name, width, height)
+    asyncio.run(press())
+    return found
 
 
 def film() -> None:
     """The page of a film, at a moment in the middle."""
     page = viz.film(recorded(EXAMPLES / "diamond.py"), theme="light").html
-    screenshot(page, ".html", "film", 1200, 700, "#3")
+    (PICTURES / "film.png").write_bytes(screenshot(page, ".html", 1200, 700, "#3"))
 
 
 def browser() -> str | None:
@@ -135,8 +191,8 @@ def browser() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-def screenshot(content: str, suffix: str, name: str, width: int, height: int, fragment: str = "") -> None:
-    """Save what a headless browser without a network shows."""
+def screenshot(content: str, suffix: str, width: int, height: int, fragment: str = "") -> bytes:
+    """What a headless browser without a network shows, as a PNG."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / f"page{suffix}"
         source.write_text(content, encoding="utf-8")
@@ -144,9 +200,10 @@ def screenshot(content: str, suffix: str, name: str, width: int, height: int, fr
             [browser() or "", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
              "--disable-background-networking", "--disable-component-update", "--proxy-server=127.0.0.1:9",
              f"--user-data-dir={folder}/profile", f"--window-size={width},{height}",
-             f"--screenshot={PICTURES / name}.png", f"{source.as_uri()}{fragment}"],
+             f"--screenshot={folder}/shot.png", f"{source.as_uri()}{fragment}"],
             check=True, capture_output=True, timeout=120,
         )  # fmt: skip
+        return (Path(folder) / "shot.png").read_bytes()
 
 
 if __name__ == "__main__":

@@ -122,7 +122,6 @@ _LATER = {
 }
 
 _FUNCTIONAL = {  # functions of nn.functional that torch has at the top, too, with the same arguments
-    "adaptive_avg_pool1d",
     "avg_pool1d",
     "bilinear",
     "conv1d",

@@ -14,8 +14,15 @@ _PROCESSES = f"a program is one process: leave it out, or {ELSEWHERE}"
 _QUANTIZED = f"there are no quantized tensors; {ELSEWHERE}"
 
 _UNEXPLAINED = (
-    "conv3d ctc_loss eig eigvals embedding_bag fft grid_sample gumbel_softmax interpolate max_pool3d "
-    "multi_head_attention_forward onnx parametrizations poisson prune rrelu stft swa_utils tensorboard"
+    "adaptive_avg_pool1d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d "
+    "affine_grid alpha_dropout as_strided avg_pool3d channel_shuffle conv3d conv_tbc conv_transpose3d ctc_loss "
+    "dirac_ dropout1d dropout2d dropout3d eig eigvals embedding_bag feature_alpha_dropout fft fractional_max_pool2d "
+    "fractional_max_pool3d gaussian_nll_loss grid_sample grouped_mm gumbel_softmax instance_norm interpolate "
+    "linear_cross_entropy linearize local_response_norm lp_pool1d lp_pool2d lp_pool3d matrix_exp max_pool3d "
+    "max_unpool1d max_unpool2d max_unpool3d multi_head_attention_forward multi_margin_loss multilabel_margin_loss "
+    "multilabel_soft_margin_loss onnx parametrizations pdist pixel_shuffle pixel_unshuffle poisson poisson_nll_loss "
+    "prune resize_ rrelu scaled_grouped_mm scaled_mm soft_margin_loss sparse_ stft swa_utils tensorboard "
+    "triplet_margin_with_distance_loss upsample upsample_bilinear upsample_nearest"
 )
 
 _REASONS = dict.fromkeys(_UNEXPLAINED.split(), f"it is not here; {ELSEWHERE}") | {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
-from microtape.basics.call_site import user_stacklevel
 from microtape.nn import functional
 from microtape.nn.function_module import FunctionModule
+from microtape.ops.shared.spellings import old_reduction
 
 _OLD = {"size_average": None, "reduce": None}  # what `reduction` was called before 2018
 _REDUCTION = {**_OLD, "reduction": "mean"}
@@ -21,12 +20,8 @@ class _Loss(FunctionModule):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         size_average, reduce = self.__dict__.pop("size_average", None), self.__dict__.pop("reduce", None)
-        if size_average is not None or reduce is not None:
-            self.reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-            warnings.warn(
-                f"size_average and reduce args will be deprecated, please use reduction='{self.reduction}' instead.",
-                stacklevel=user_stacklevel(),
-            )
+        if (reduction := old_reduction(size_average, reduce)) is not None:
+            self.reduction = reduction
 
     def _set_option(self, name: str, value: Any) -> None:
         if name.endswith("weight"):

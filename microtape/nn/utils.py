@@ -21,11 +21,12 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Scale all gradients by one factor, so that their joint norm is at most `max_norm` (Pascanu et al., 2013).
 
     Writes to the `.grad` of the parameters, of any shapes. Returns the norm before, a 0-d tensor. With
-    `error_if_nonfinite`, raises RuntimeError if it is NaN or infinite.
+    `error_if_nonfinite`, raises RuntimeError if it is NaN or infinite. `foreach`, for speed in torch, does nothing.
     """
     gradients = list(_gradients_of(parameters))
     if not gradients:
@@ -45,7 +46,7 @@ def clip_grad_norm_(
 
 
 @no_grad()
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clamp every element of every gradient to [-clip_value, clip_value], in place, whatever its shape."""
     for gradient in _gradients_of(parameters):
         clamp_(gradient, -clip_value, clip_value)

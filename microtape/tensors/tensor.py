@@ -166,7 +166,8 @@ class Tensor(Methods):
     def __format__(self, spec: str) -> str:
         return format(self.item() if not self.array.ndim else repr(self), spec)
 
-    bfloat16, to_sparse = Absent(), Absent()  # a `__getattr__` would make every other attribute slower
+    # A `__getattr__` would make every other attribute slower.
+    as_strided, bfloat16, resize_, to_sparse = Absent(), Absent(), Absent(), Absent()
 
     # The place in the graph
 

@@ -111,6 +111,8 @@ row(
 wrong("binary_cross_entropy target size", lambda nn, x, y: nn.binary_cross_entropy(x, y), real(3), real(2))
 for name in ("huber_loss", "binary_cross_entropy_with_logits"):
     wrong(f"{name} reduction first", lambda nn, x, y, n=name: getattr(nn, n)(x, y, reduction="bad"), real(3), real(3))
+for name in ("mse_loss", "l1_loss", "huber_loss"):
+    wrong(f"{name} weight size", lambda nn, x, w, n=name: getattr(nn, n)(x, x, weight=w), real(2, 3), real(3))
 edge("kl_div batchmean of a number", lambda nn, x, y: nn.kl_div(x, y, reduction="batchmean"), real(), real(low=0.1))
 wrong("margin_ranking_loss ranks", lambda nn, x, y: nn.margin_ranking_loss(x, x, y), ROWS, real(7))
 wrong("triplet_margin_loss ranks", lambda nn, x, y: nn.triplet_margin_loss(x, y, x), ROWS, real(7))

@@ -27,6 +27,14 @@ for reduction in ("mean", "sum", "none"):
             real(2, 3),
             real(2, 3),
         )
+    for name in ["mse_loss", "l1_loss", "huber_loss"]:
+        row(
+            f"{name} weighted {reduction}",
+            lambda mt, x, y, w, n=name, r=reduction: getattr(mt.nn.functional, n)(x, y, reduction=r, weight=w),
+            real(2, 3),
+            real(2, 3),
+            positive(2, 3),
+        )
     row(
         f"binary_cross_entropy {reduction}",
         lambda mt, x, y, r=reduction: mt.nn.functional.binary_cross_entropy(x, y, reduction=r),

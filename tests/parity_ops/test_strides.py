@@ -18,6 +18,7 @@ EXCEPTIONS = {
     "rms_norm": "PyTorch's is row-major",
     "einsum i...,j...->ij...": "PyTorch's product of expanded tensors is row-major",
     "huber_loss none": "PyTorch's loss of an expanded tensor and one laid out by columns is row-major",
+    "huber_loss weighted none": "as without weights",
 }
 """The rows, by the beginnings of their names, whose results are laid out like an operand here alone."""
 

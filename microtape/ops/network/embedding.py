@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.devices import ELSEWHERE
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.comparison import undifferentiable
 from microtape.ops.indexing.along import out_of_range
@@ -55,11 +56,22 @@ class EmbeddingDenseBackwardBackward0(Operation):
         return rows * (plain(index) != self.padding_idx)[..., None] if self.padding_idx >= 0 else rows
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
     """The rows of `weight` (rows, size) at the indices `input`, of any shape: (..., size).
 
-    The row `padding_idx` gets no gradient. Raises IndexError for an index out of range.
+    The row `padding_idx` gets no gradient. Raises IndexError for an index out of range, NotImplementedError for
+    `max_norm`, `scale_grad_by_freq` and `sparse`.
     """
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotImplementedError(f"embedding(max_norm=, scale_grad_by_freq= and sparse=) is not here; {ELSEWHERE}")
     index: Any = as_tensor(input, type(weight)) if isinstance(weight, TensorState) else np.asarray(input)
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")

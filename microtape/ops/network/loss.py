@@ -193,13 +193,22 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
         return g * self.share if self.weight is None else g * self.share * self.weight
 
 
-def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for any other."""
+def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """The mean squared difference. `reduction` is "mean", "sum" or "none"; raises ValueError for any other.
+
+    With a `weight` of the shape of `input`, the mean is a weighted one.
+    """
+    if weight is not None:
+        x, y = _same_shape(input, target)
+        return _weighted((x - y) ** 2, input, weight, reduction)
     return call(MseLossBackward0(reduction), *_same_shape(input, target))
 
 
-def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """The mean absolute difference."""
+def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """The mean absolute difference; with a `weight` of the shape of `input`, a weighted one."""
+    if weight is not None:
+        x, y = _same_shape(input, target)
+        return _weighted(abs(x - y), input, weight, reduction)
     return reduced(abs(input - target), reduction)
 
 
@@ -210,12 +219,19 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return call(SmoothL1LossBackward0(reduction, beta), *_same_shape(input, target))
 
 
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
-    """`smooth_l1_loss`, times `delta` (Huber, 1964). Raises RuntimeError for a `delta` that is not positive."""
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """`smooth_l1_loss`, times `delta` (Huber, 1964). Raises RuntimeError for a `delta` that is not positive.
+
+    NB: a `weight` of the shape of `input` multiplies the losses; their mean is not a weighted one, as in torch.
+    """
     check_reduction(reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return call(HuberLossBackward0(reduction, delta), *_same_shape(input, target))
+    x, y = _same_shape(input, target)
+    if weight is not None:
+        _check_weight(input, weight)
+        return reduced(call(HuberLossBackward0("none", delta), x, y) * weight, reduction)
+    return call(HuberLossBackward0(reduction, delta), x, y)
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
@@ -262,6 +278,21 @@ def reduced(losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     return mean(losses) if reduction == "mean" else sum(losses)
+
+
+def _weighted(losses: Any, input: Any, weight: Any, reduction: str) -> Any:
+    """The weighted losses, their sum, or their weighted mean."""
+    _check_weight(input, weight)
+    check_reduction(reduction)
+    losses = losses * weight
+    if reduction == "none":
+        return losses
+    return sum(losses) / sum(weight) if reduction == "mean" else sum(losses)
+
+
+def _check_weight(input: Any, weight: Any) -> None:
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
 
 
 def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:

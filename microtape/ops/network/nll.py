@@ -122,7 +122,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     Raises ValueError, RuntimeError or IndexError for targets of another shape, another dtype or out of range.
     """
     target = as_tensor(target, type(input)) if isinstance(input, TensorState) else np.asarray(target)
-    classes = plain(target)
+    classes, ignore_index = plain(target), int(ignore_index)
     shape, size = plain(input).shape, classes.shape
     if len(shape) != 2 or size != shape[:1] or classes.dtype is not _INT64:
         _check_classes(shape, classes)
@@ -179,7 +179,7 @@ def cross_entropy(
     classes = input.shape[dim]
     weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
     every = -sum(logs * _in_dim(weights, dim, input.ndim), dim)
-    kept = targets != ignore_index
+    kept = targets != int(ignore_index)
     every = where(kept, every, 0.0)
     if reduction != "none":
         every = sum(every)

@@ -1,9 +1,9 @@
 """Arguments in the other spellings that torch accepts: numpy's names, and `out=`.
 
 Note [Spellings]
-  torch takes `axis` for `dim`, `keepdims` for `keepdim`, `x` for `input`. Testing for them would take time in every
-  call. Python refuses an unknown keyword before the function runs; only then are the keywords looked at, and the call
-  is made once more with those that the function knows.
+  torch takes `axis` for `dim`, `keepdims` for `keepdim`, `x` for `input`, `size_average` for `reduction`. Testing for
+  them would take time in every call. Python refuses an unknown keyword before the function runs; only then are the
+  keywords looked at, and the call is made once more with those that the function knows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.call_site import user_stacklevel
 from microtape.basics.dtypes import scalar_name
 from microtape.tape.grad_mode import mode, no_grad
 from microtape.tape.tensor_state import Array, TensorState, requires_grad
@@ -30,12 +31,28 @@ def respelled(function: Callable[..., Any], named: dict[str, Any], method: bool)
     if not unknown:
         return None
     found = {name: value for name, value in named.items() if name not in unknown}
+    if "reduction" in known and (old := {"size_average", "reduce"}.intersection(unknown)):
+        unknown = [name for name in unknown if name not in old]
+        reduction = old_reduction(named.get("size_average"), named.get("reduce"))
+        found |= {} if reduction is None else {"reduction": reduction}
     for name in unknown:
         if _NUMPY_NAMES.get(name) in known:
             found[_NUMPY_NAMES[name]] = named[name]
         elif name != "out" or method:
             return None
     return found
+
+
+def old_reduction(size_average: bool | None, reduce: bool | None) -> str | None:
+    """The `reduction` of a loss that is asked for as before 2018, with torch's warning; None if it is not."""
+    if size_average is None and reduce is None:
+        return None
+    reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+        stacklevel=user_stacklevel(),
+    )
+    return reduction
 
 
 def write_out(name: str, out: Any, compute: Callable[[], Any], operands: tuple[Any, ...]) -> Any:

@@ -142,3 +142,14 @@ def settings_are_accepted(mt, see):
     with mt.device("cpu"):
         see(mt.ones(1))
     mt.set_default_device(None)
+
+
+@shows("13 keywords")
+def losses_as_they_were_written_before_2018(mt, see):
+    x, y, classes = mt.tensor([[1.0, 2.0], [3.0, 5.0]]), mt.tensor([[0.0, 4.0], [1.0, 5.0]]), mt.tensor([1, 0])
+    for old in ({"size_average": False}, {"reduce": False}, {"size_average": True, "reduce": True}, {"reduce": None}):
+        for name in ("mse_loss", "l1_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits"):
+            see(getattr(mt.nn.functional, name)(x, y, **old))
+        for name in ("cross_entropy", "nll_loss"):
+            see(getattr(mt.nn.functional, name)(x, classes, **old))
+    see(mt.nn.functional.cross_entropy(x, classes, ignore_index=mt.tensor(1)))

@@ -39,6 +39,11 @@ def line_named(text: str) -> AtLine | None:
     return lambda place: place is not None and place.line <= at <= place.end_line and _in_file(place, file)
 
 
+def _ending(timeline: Timeline, target: str) -> frozenset[int]:
+    """The nodes with a name of which these are the last parts."""
+    return frozenset[int]().union(*(nodes for name, nodes in timeline.by_name.items() if name.endswith(f".{target}")))
+
+
 def _inside(timeline: Timeline, target: str) -> frozenset[int]:
     """The nodes recorded inside of a module or scope: its path, the last parts of its path, or its whole name."""
     paths: list[str] = []
@@ -54,7 +59,8 @@ def _inside(timeline: Timeline, target: str) -> frozenset[int]:
 def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     """The nodes that a text names.
 
-    A number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name, a module or scope (`encoder.2`), or an operation.
+    A number (`12`, `%12`), a line (`:7`, `mlp.py:7`), a user's name or its last parts (`model.0.weight`, `0.weight`), a
+    module or scope (`encoder.2`), or an operation.
     """
     target = text.strip()
     if number := re.fullmatch(r"%?(\d{1,18})", target):
@@ -65,7 +71,7 @@ def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
         return frozenset(one.id for one in nodes if line(one.place))
     if found := timeline.by_name.get(target):
         return found
-    if target and (found := _inside(timeline, target)):
+    if target and (found := _ending(timeline, target) or _inside(timeline, target)):
         return found
     folded = target.casefold()
     return frozenset(one.id for one in nodes if folded and folded in (one.op.casefold(), one.name.casefold()))

@@ -79,3 +79,16 @@ def test_a_module_comes_before_an_operation_of_its_name_and_after_a_variable(sta
 def test_a_parameter_is_named_by_its_own_path(start: StepCursor) -> None:
     (node,) = start.find("decoder.0.bias")
     assert start.recording.label(node) == "decoder.0.bias"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("encoder.2.weight", {"encoder.2.weight"}),
+        ("2.weight", {"encoder.2.weight", "decoder.2.weight"}),
+        ("oder.2.weight", set()),
+    ],
+)
+def test_a_name_or_its_last_parts_name_a_parameter(start: StepCursor, text: str, expected: set[str]) -> None:
+    timeline = start.timeline
+    assert {timeline.recording.label(node) for node in start.find(text)} == expected

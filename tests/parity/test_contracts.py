@@ -119,7 +119,7 @@ def torch():
 WITHOUT_TRACING = set(Phase) - {Phase.explain}  # the recorder leaves a trace function alone, and so misses names
 
 
-@settings(deadline=None, max_examples=150, phases=WITHOUT_TRACING)
+@settings(max_examples=150, phases=WITHOUT_TRACING)
 @given(made=calls())
 def test_the_contract_says_what_torch_does(made, torch):
     call, used = made

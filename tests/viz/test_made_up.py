@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import Recording
@@ -12,7 +12,6 @@ from viz.basics.options import DETAILS
 from viz.drawing import draw
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_any_content_of_a_file_is_drawn_or_refused(recording: Recording) -> None:
     check_integrity(recording)

@@ -139,14 +139,13 @@ compositions = given(
 )
 
 
-@settings(deadline=None)
 @compositions
 def test_derivatives_of_compositions_agree_with_differences(steps, hooks, checkpointed, seed):
     check_composition(steps, hooks, checkpointed, seed)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=1000)
 @compositions
 def test_derivatives_of_many_compositions_agree_with_differences(steps, hooks, checkpointed, seed):
     check_composition(steps, hooks, checkpointed, seed)

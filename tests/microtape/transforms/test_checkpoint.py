@@ -5,7 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -52,7 +52,6 @@ STEPS = [
 ]
 
 
-@settings(deadline=None)
 @given(
     steps=st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=6),
     cuts=st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), max_size=3),

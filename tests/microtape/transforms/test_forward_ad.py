@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -97,7 +97,6 @@ WRITES = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, len(WRITES) - 1), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_written_tensors_and_their_views_have_the_right_tangents(writes, starts_dual, recorded):
     def run(x):

@@ -44,7 +44,7 @@ def batches(mt: Any, options: dict[str, Any], draws: list[int], rows: int) -> li
     return seen
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@settings(max_examples=60, derandomize=True, database=None)
 @given(
     options=st.fixed_dictionaries(
         {"batch_size": st.integers(1, 9)},

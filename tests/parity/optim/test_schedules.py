@@ -48,7 +48,7 @@ def rates_over(mt: Any, chosen: list[tuple[str, dict[str, Any]]], steps: int = 3
 def test_the_rates_are_torchs(name: str) -> None:
     import torch
 
-    @settings(max_examples=25, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=25, derandomize=True, database=None)
     @given(MAKERS[name])
     def check(options: dict[str, Any]) -> None:
         ours, theirs = (rates_over(mt, [(name, options)]) for mt in (microtape, torch))

@@ -63,7 +63,7 @@ def distance(name: str, options: dict[str, Any], dtype: str) -> float:
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_the_trajectory_is_torchs(name: str) -> None:
-    @settings(max_examples=12, deadline=None, derandomize=True, database=None)
+    @settings(max_examples=12, derandomize=True, database=None)
     @given(st.fixed_dictionaries({}, optional=OPTIONS[name]))
     def check(options: dict[str, Any]) -> None:
         if name == "Nesterov":

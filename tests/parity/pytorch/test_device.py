@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from microtape.recording.model.model import Summary
 from tests.parity.pytorch.test_values import tensors
@@ -45,7 +45,6 @@ def assert_same(value, expected):
     np.testing.assert_allclose(means, expected_means, rtol=2e-3, atol=1e-5 * scale)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the first example imports torch
 @given(tensors())
 def test_a_small_tensor_is_copied(pair):
     from microtape.recording.pytorch.reading.values import value_of

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -65,7 +65,6 @@ def test_nothing_is_printed_but_through_the_one_place() -> None:
             assert len(lines) == ALLOWED.get(name, 0), f"{name}, line {lines}: print with tui.shell.printing"
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(), max_size=50))
 def test_safe_text_has_no_control_character(text: str) -> None:
     shown = safe(text)

@@ -1,6 +1,6 @@
 """The rows of the tape that stand for no node: which there are, and where."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import microtape as mt
 from tests.support.random_recordings import recordings
@@ -102,7 +102,6 @@ def test_a_tape_without_events_is_its_nodes():
     assert Listing.of(timeline).entries is timeline.rows
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_any_recording_can_be_listed_and_every_node_is_there_once(recording):
     for index in range(max(len(recording.passes), 1)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -58,7 +58,6 @@ def test_one_column_is_the_picture_itself() -> None:
     assert len(list(columns_of(graph))) == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=25), st.integers(2, 5))
 def test_wrapping_keeps_all_boxes_and_arrows(operands: list[tuple[int, int]], columns: int) -> None:
     values = [mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([3.0, 4.0], requires_grad=True)]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import microtape as mt
 import viz
@@ -258,7 +258,7 @@ def test_every_arrow_leads_downwards() -> None:
 
 
 @given(recordings())
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_recording_can_be_drawn_or_is_refused(recording: Recording) -> None:
     for node in range(len(recording.nodes)):
         with suppress(viz.DrawError):

@@ -108,7 +108,7 @@ def shown(svg: str) -> list[str]:
 
 
 @needs_graphviz
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=[]), max_size=40) | st.sampled_from(HOSTILE))
 @example("x" * 10_000)
 @example("\\")

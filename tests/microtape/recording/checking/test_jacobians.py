@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -59,7 +59,6 @@ class Polar(mt.autograd.Function):
 ARRAYS = npst.arrays(np.float64, npst.array_shapes(max_dims=2, max_side=3), elements=st.floats(-3, 3, width=16))
 
 
-@settings(deadline=None)
 @given(ARRAYS)
 def test_the_jacobian_of_a_product_is_the_other_factor_on_the_diagonal(array):
     x, y = mt.tensor(array, requires_grad=True), mt.tensor(array + 1, requires_grad=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -22,7 +22,6 @@ from tests.support.random_recordings import recordings
 from tests.support.renumbered import renumbered
 
 Program = Callable[[], None]
-random = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -62,7 +61,6 @@ def told(found: Comparison) -> list[tuple[Any, ...]]:
 # Equal recordings
 
 
-@random
 @given(recordings())
 def test_a_random_recording_is_equal_to_its_copy(recording: Recording) -> None:
     found = compare(recording, copy.deepcopy(recording))
@@ -84,7 +82,6 @@ def test_a_delivery_of_what_was_never_sent_has_its_place_among_those_that_arrive
         assert not compare(damaged, copy.deepcopy(damaged)).differences
 
 
-@random
 @given(recordings(), st.sampled_from([handmade.diamond(), handmade.twice(), handmade.failing(), handmade.cut_short()]))
 def test_any_two_recordings_can_be_compared(a: Recording, b: Recording) -> None:
     there, back = compare(a, b), compare(b, a)
@@ -92,7 +89,6 @@ def test_any_two_recordings_can_be_compared(a: Recording, b: Recording) -> None:
     assert there.is_equal in (False, back.is_equal)
 
 
-@random
 @given(programs())
 def test_a_program_is_equal_to_itself_to_the_bit(program: Program) -> None:
     found = compare(mt.record(program), mt.record(program), rtol=0)
@@ -100,7 +96,6 @@ def test_a_program_is_equal_to_itself_to_the_bit(program: Program) -> None:
     assert found.counts.identical == found.counts.values > 0
 
 
-@random
 @given(programs(), st.integers(0, 99))
 def test_numbers_of_nodes_are_of_no_importance(program: Program, seed: int) -> None:
     recording = mt.record(program)
@@ -118,7 +113,6 @@ def changed(value: Any, chance: int) -> Any:
     return value
 
 
-@random
 @given(programs(), st.integers(0, 999), st.integers(0, 99))
 def test_a_gradient_that_was_changed_is_named(program: Program, chance: int, seed: int) -> None:
     a = mt.record(program)
@@ -141,7 +135,6 @@ def test_a_gradient_that_was_changed_is_named(program: Program, chance: int, see
     assert found.differences[0].measured.absolute == pytest.approx(0.5)
 
 
-@random
 @given(programs(), st.integers(0, 999), st.integers(0, 99))
 def test_a_value_that_was_changed_is_named(program: Program, chance: int, seed: int) -> None:
     a = mt.record(program)

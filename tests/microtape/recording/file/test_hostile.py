@@ -20,7 +20,7 @@ from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording
 
-SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture

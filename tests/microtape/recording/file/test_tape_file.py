@@ -23,7 +23,7 @@ from microtape.recording.model.moment import PassTimeline
 from microtape.recording.model.summary import summarize
 from tests.support.random_recordings import plain, recordings
 
-SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def small_network(width: int = 4) -> Recording:

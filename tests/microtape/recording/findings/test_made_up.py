@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.findings.find import findings
@@ -11,7 +11,6 @@ from microtape.recording.model.model import Recording
 from tests.support.random_recordings import recordings
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(recordings())
 def test_any_content_of_a_file_has_findings_or_none(recording: Recording) -> None:
     check_integrity(recording)

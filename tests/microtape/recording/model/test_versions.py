@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import microtape as mt
@@ -86,7 +86,6 @@ def tensor_named(recording, name):
     return next(one.id for one in recording.tensors if one.name == name)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([*WRITES, *READS]), max_size=7))
 def test_versions_and_values_are_those_that_numpy_computes_and_a_saver_is_lost_where_backward_fails(actions):
     recording, twin, read, failed = run(actions)
@@ -108,7 +107,6 @@ def test_versions_and_values_are_those_that_numpy_computes_and_a_saver_is_lost_w
     assert bool(lost) == failed
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([*WRITES, *READS]), max_size=7))
 def test_what_a_write_overwrote_was_saved_by_the_savers_of_that_version(actions):
     recording, *_ = run(actions)

@@ -126,7 +126,7 @@ def grad(
     keep_graph = create_graph if retain_graph is None else retain_graph
     may_be_unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        batches = _as_tuple([None] if grad_outputs is None else grad_outputs)
+        batches = _as_tuple([None] * len(roots) if grad_outputs is None else grad_outputs)
         result = _batched_gradients(roots, wanted, batches, keep_graph, create_graph, may_be_unused)
     else:
         gradients = _first_gradients(roots, grad_outputs)
@@ -184,11 +184,20 @@ def _batched_gradients(
 ) -> list[Any]:
     """Run one pass for each index of the first dimension of the first gradients, and stack the results.
 
-    Raises ValueError if the sizes of that dimension differ, RuntimeError if there are no first gradients.
+    Raises IndexError if it is missing or empty; ValueError if its sizes differ, or for a root without a first gradient
+    (RuntimeError if that is no scalar).
     """
-    if all(batch is None for batch in batches):
-        raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    sizes = [len(batch) for batch in batches if batch is not None]
+
+    def gradients(i: int) -> Sequence[Any]:
+        return _first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True)
+
+    gradients(0)
+    if any([batch is None for batch in batches]):
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a Tensor of "
+            "dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    sizes = [len(batch) for batch in batches]
     if len(set(sizes)) != 1:
         raise ValueError(
             "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
@@ -199,7 +208,7 @@ def _batched_gradients(
         _gradients_of(
             roots,
             wanted,
-            _first_gradients(roots, tuple([None if batch is None else batch[i] for batch in batches]), batched=True),
+            gradients(i),
             keep_graph or i + 1 < count,
             create_graph,
             may_be_unused,

@@ -735,6 +735,20 @@ def with_what_is_unused(mt, see):
         mt.autograd.grad((y, x.sum()), x, (mt.ones(3, 2), mt.ones(4)), **options)
     with see.raising():
         mt.autograd.grad(y, x, None, **options)
+    number, one = y.sum(), mt.tensor(1.0)
+    for roots, batches in (
+        (number, None),
+        ((number, y), (None, mt.eye(2))),
+        ((y, number), (mt.eye(2), None)),
+        ((y, number), (None, mt.ones(2))),
+        ((number, y), None),
+        ((number, y), (one, None)),
+        (number, one),
+        (y, one),
+        (y, mt.ones(0, 2)),
+    ):
+        with see.raising():
+            mt.autograd.grad(roots, x, batches, **options)
     mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)
     with see.raising():
         mt.autograd.grad(y, x, mt.eye(2), is_grads_batched=True)

@@ -95,3 +95,16 @@ def of_roots_that_are_asked_for(mt, see):
             y.grad_fn.register_hook(lambda gradients, arrived: see.value(*gradients, *arrived))
             y.backward(mt.ones_like(y).detach(), inputs=[y] if inputs else None)
             see.value(x.grad)
+
+
+@shows("4 Node.register_hook")
+def beside_hooks_of_the_leaf(mt, see):
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    x.register_hook(lambda gradient: see.value("tensor", gradient))
+    y = x * 3
+    accumulator = y.grad_fn.next_functions[0][0]
+    accumulator.register_prehook(lambda gradients: see.value("before", *gradients))
+    x.register_hook(lambda gradient: gradient * 2)
+    x.register_post_accumulate_grad_hook(lambda leaf: see.value("after", leaf.grad))
+    y.sum().backward()
+    see.value(x.grad)

@@ -565,3 +565,13 @@ def a_written_output_without_derivative(mt, see):
         view = (leaf * 1)[None].unbind(0)[0]
         with hooks(), see.raising():
             Halves.apply(view, leaf)
+
+
+@shows("7 saved_tensors_hooks")
+def hooks_of_which_one_cannot_be_called(mt, see):
+    x = mt.tensor(2.0, requires_grad=True)
+    for hooks in ((1, lambda packed: packed), (lambda saved: saved, None)):
+        with see.raising(text=False), mt.autograd.graph.saved_tensors_hooks(*hooks):
+            see.value(x * x)
+        with see.raising(text=False):
+            (x * x).grad_fn._raw_saved_self.register_hooks(*hooks)

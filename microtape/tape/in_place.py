@@ -39,7 +39,7 @@ from microtape.tape.tensor_state import (
     requires_grad,
     version_number,
 )
-from microtape.tape.views import View, ViewOperation, move_retained, replay
+from microtape.tape.views import View, ViewOperation, leave_hooks, move_retained, replay
 from microtape.tape.watch import watch
 
 Sharing: TypeAlias = Literal["none", "same", "any", "repeated"]
@@ -279,6 +279,8 @@ def rebase_history(x: TensorState, edge: Edge) -> tuple[TensorState, Node]:
     if view is not None:
         target, node = view.base, _make_copy_slices(view, node)
         edge = (node, 0)
+    else:
+        leave_hooks(x)
     move_retained(target, history_of(target), edge)
     target.edge = edge
     return target, node

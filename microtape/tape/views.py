@@ -98,11 +98,12 @@ class View:
         move_retained(tensor, before, self.edge)
 
     def check_base(self) -> None:
-        """Raise InPlaceError if the base was given another shape in place; see Note [In-place views]."""
+        """Raise InPlaceError if the base has got another shape; see Note [In-place views]."""
         if self.base.array.shape != self.memory.shape or self.base.array.strides != self.memory.strides:
             raise InPlaceError(
-                "this tensor is a view of one that t_(), transpose_(), squeeze_() or unsqueeze_() has given another "
-                "shape since. Use t(), transpose(), squeeze() or unsqueeze() there, or make the view afterwards."
+                "this tensor is a view of one that has got another shape since, by t_(), transpose_(), squeeze_(), "
+                "unsqueeze_() or its .data. Use t(), transpose(), squeeze() or unsqueeze() there, or make the view "
+                "afterwards."
             )
 
     def check(self, what_is: str) -> None:
@@ -262,6 +263,12 @@ def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:
             new.ensure_hooks().retain[new_nr] = reference
 
 
+def leave_hooks(leaf: TensorState) -> None:
+    """Take the hooks of a leaf away, which a write has made a result. As in torch, writes to its views leave them."""
+    if leaf.meta is not None and leaf.meta.hooks is not None:
+        leaf.meta.hooks.tensor.clear()
+
+
 def keep_hooks(tensor: TensorState) -> None:
     """Let a tensor that is about to be detached in place have its hooks as a leaf, too."""
     node, output_nr = history_of(tensor)
@@ -270,6 +277,5 @@ def keep_hooks(tensor: TensorState) -> None:
     meta = ensure_meta(tensor)
     if meta.hooks is None:
         meta.hooks = NodeHooks()
-    meta.hooks.tensor.clear()  # those from before a write made it a result
     if node.hooks is not None and output_nr in node.hooks.tensor:
         meta.hooks.tensor[0] = node.hooks.tensor[output_nr]

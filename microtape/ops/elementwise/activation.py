@@ -78,7 +78,7 @@ class ThresholdBackwardBackward0(Binary):
     def forward(x: Any, y: Any) -> Any:
         if x.dtype.kind != "f":
             return np.where(y <= 0, 0, x)
-        bits = (y != 0).astype(_AS_BITS[x.dtype.itemsize])  # y is not negative; a NaN lets the gradient through
+        bits = (~(y <= 0)).astype(_AS_BITS[x.dtype.itemsize])  # a NaN lets the gradient through
         bits *= x.view(bits.dtype)  # bits times 0 are +0, whatever x is, in a third of np.where's time
         return bits.view(x.dtype)
 

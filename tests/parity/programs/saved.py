@@ -575,3 +575,24 @@ def hooks_of_which_one_cannot_be_called(mt, see):
             see.value(x * x)
         with see.raising(text=False):
             (x * x).grad_fn._raw_saved_self.register_hooks(*hooks)
+
+
+@shows("7 saved_tensors_hooks")
+def results_that_are_overwritten_unseen(mt, see):
+    functions = mt.nn.functional
+    for function in (
+        mt.relu, mt.exp, mt.tanh, mt.sigmoid, mt.sqrt, mt.rsqrt, mt.reciprocal, mt.expm1, mt.tan,
+        functions.relu6, functions.elu, functions.selu, functions.leaky_relu, functions.logsigmoid,
+        lambda x: mt.softmax(x, 0), lambda x: mt.log_softmax(x, 0), lambda x: mt.logsumexp(x, 0), lambda x: x.norm(),
+        lambda x: mt.cumprod(x, 0), lambda x: x.prod(), lambda x: x.std(), lambda x: x.pow(0.5), lambda x: x.amax(),
+    ):  # fmt: skip
+        x = mt.tensor([1.0, 0.5, 2.0], dtype=mt.float64, requires_grad=True)
+        y = function(x)
+        y.data.neg_()
+        y.sum().backward()
+        see.value(x.grad)
+        with mt.autograd.graph.saved_tensors_hooks(lambda saved: saved, lambda packed: packed):
+            y = function(x)
+        y.data.sub_(3)
+        y.sum().backward()
+        see.value(x.grad)

@@ -19,6 +19,17 @@ def without_lost_tangents(theirs: list[Any], ours: list[Any]) -> list[Any]:
     return found
 
 
+def reached_by_both(theirs: list[Any], ours: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The results of `grad` without those that are None in one of the two alone."""
+    pairs = [(a, b) for a, b in zip(theirs, ours, strict=False) if (a[1] == "NoneType") == (b[1] == "NoneType")]
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def without_versions(results: list[Any]) -> list[Any]:
+    """The same without the versions of tensors."""
+    return [(name, (of[0], *of[2:]) if isinstance(of, tuple) else of) for name, of in results]
+
+
 def with_histories(theirs: list[Any], ours: list[Any]) -> list[Any]:
     """Our results, with their flags for each tensor that requires grad in theirs alone."""
     found = []

@@ -192,12 +192,20 @@ class Session:
                 with suppress(RuntimeError):
                     _ = tensor.grad_fn
         self.second_order |= "create_graph=True" in source
+        replaced = re.match(r"(\w+)\.data = ", source)
+        before = self.names[replaced[1]].shape if replaced else None
         later = [(one, one.grad_fn) for _, one in self.tensors() if self.is_later_output(one)]
         exec(code, self.names)
         if any(one.grad_fn is not node for one, node in later):
             self.past.add("a later output that retains its gradient was overwritten")
         if source.startswith("def ") and "for g in gs:" in source:
             self.past.add("a node's hook writes to gradients")
+        if source.startswith("def ") and re.search(r"\bg\.\w+_\(", source):
+            self.past.add("a tensor's hook writes to a gradient")
+        if source.startswith("class ") and "mark_dirty(" in source:
+            self.past.add("a Function writes to its argument")
+        if source.startswith("def unpack_") and "return x * 2" in source:
+            self.past.add("an unpack hook changes values")
         if source.startswith("class ") and "    g0.mul_(3)" in source:
             self.past.add("a backward writes to gradients")
         if source.startswith("def ") and ".remove()" in source:
@@ -206,6 +214,8 @@ class Session:
             self.past.add("nodes were recorded in a thread")
         if self.had_level and ".data = " in source:
             self.past.add("data was replaced after a level")
+        if replaced and self.names[replaced[1]].shape != before:
+            self.past.add("data of another shape was assigned")
         if "use_reentrant=True" in source:
             self.past.add("a checkpoint is re-entrant")
         if "autograd.grad(" in source or self.uses_gradient(source):
@@ -230,8 +240,8 @@ class Session:
             tangents = [self.tangent(one) for one in named if isinstance(one, self.mt.Tensor)]
             if any(tangent is not None and tangent.requires_grad for tangent in tangents):
                 self.past.add("tangents have a history")
-            if "checkpoint(" in source and any(tangent is not None for tangent in tangents):
-                self.past.add("a dual tensor was checkpointed")
+            if "checkpoint(" in source:
+                self.past.add("a checkpoint ran in a level")
 
     def uses_gradient(self, source: str) -> bool:
         """Whether the statement names a tensor that is computed from gradients."""

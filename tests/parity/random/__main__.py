@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ from tests.parity.random.program import listing
 from tests.parity.random.topics import ALL, write
 
 TOGETHER = 50
+MOST_MEMORY = 16 << 30  # bytes; torch takes all there is when it reads a size from memory that it has freed
 
 
 def in_child(work: Callable[[], None], seconds: int) -> int:
@@ -26,6 +28,7 @@ def in_child(work: Callable[[], None], seconds: int) -> int:
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     signal.alarm(seconds)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     status = 1
     try:
         work()

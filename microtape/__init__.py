@@ -163,3 +163,8 @@ def __getattr__(name: str) -> typing.Any:
 def __dir__() -> list[str]:
     """Everything, whether it has been imported yet or not."""
     return sorted(globals().keys() | _NAMESPACES | _LATER.keys())
+
+
+def load_ipython_extension(shell: typing.Any) -> None:
+    """What `%load_ext microtape` calls, with IPython's shell: from then on `%%microtape` records a cell."""
+    importlib.import_module("tui.commands.notebook").load(shell)

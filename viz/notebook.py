@@ -5,6 +5,8 @@ Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software
 
 from __future__ import annotations
 
+from typing import Any
+
 from microtape.recording.model.model import Recording
 from viz.basics.errors import DrawError, GraphvizError
 from viz.drawing import draw
@@ -19,19 +21,29 @@ def install() -> None:
 
 
 def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
-    """A film of the recording; if that is too long, a film of one pass; if that is too long too, a picture."""
+    return bundle(recording)
+
+
+def bundle(recording: Recording, pass_index: int | None = None, **film: Any) -> dict[str, str]:
+    """A film of the recording; if that is too long, a film of one pass; if that is too long too, a picture.
+
+    Args:
+        recording: what to show.
+        pass_index: the pass to show. None: all; where that is too much, the one that failed, or the first.
+        film: further fields of the Film.
+    """
     plain = repr(recording)
-    for pass_index in (None, _most_interesting(recording)):
+    one = _most_interesting(recording) if pass_index is None else pass_index
+    for passes in dict.fromkeys((pass_index, one)):
         try:
-            film = Film(recording, pass_index=pass_index, most_steps=MOST_STEPS)
-            return {"text/html": film._repr_html_(), "text/plain": plain}
+            made = Film(recording, pass_index=passes, most_steps=MOST_STEPS, **film)
+            return {**made._repr_mimebundle_(), "text/plain": plain}
         except GraphvizError as error:
             return {"text/plain": f"{plain}\n({error})"}
         except DrawError:
             continue  # too long, or nothing to play
     try:
-        picture = draw(recording, pass_index=_most_interesting(recording))
-        return {"image/svg+xml": picture.svg(), "text/plain": plain}
+        return {"image/svg+xml": draw(recording, pass_index=one).svg(), "text/plain": plain}
     except DrawError as error:
         return {"text/plain": f"{plain}\n({error})"}
 

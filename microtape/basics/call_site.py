@@ -30,13 +30,21 @@ LIBRARY_FILES = set(_python_files(os.path.dirname(os.path.dirname(__file__))))
 """microtape's own source files. A call site is in the innermost frame whose file is not one of them."""
 
 
-_CELL = re.compile(r".*\.ipynb: (cell \d+)", re.DOTALL)
+_CELL = re.compile(r"(?:.*\.ipynb: )?(cell \d+)", re.DOTALL)
 
 
 def in_cell(file: str) -> str:
-    """`cell 3` for the source of a notebook's cell, which is named `book.ipynb: cell 3`; else an empty text."""
+    """`cell 3` for the source of a cell, which is named that or `book.ipynb: cell 3`; else an empty text."""
     found = _CELL.fullmatch(file)
     return found[1] if found is not None else ""
+
+
+def session_cell(file: str) -> str:
+    """`cell 3` for what IPython runs as `In [3]`, whose file name says nothing; else an empty text."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return f"cell {number}" if number else ""
 
 
 def file_and_line(file: str, line: int) -> str:
@@ -92,7 +100,8 @@ class CallSite(NamedTuple):
     def describe(self) -> str:
         """`file:line in function: sub-expression`, for messages."""
         relative = os.path.relpath(self.file) if os.path.isabs(self.file) else self.file
-        where = file_and_line(self.file if relative.startswith("..") else relative, self.position()[0])
+        file = session_cell(self.file) or (self.file if relative.startswith("..") else relative)
+        where = file_and_line(file, self.position()[0])
         inside = "" if self.function == "<module>" else f" in {self.function}"
         text = self.expression()
         return f"{where}{inside}" + (f":  {text}" if text else "")

@@ -140,7 +140,7 @@ def test_without_graphviz_there_is_text_and_the_reason(monkeypatch: pytest.Monke
 @needs_graphviz
 def test_the_iframe_holds_the_page_of_the_film() -> None:
     film = viz.film(diamond())
-    html = film._repr_html_()
+    html = film._repr_mimebundle_()["text/html"]
     assert unescape(html.partition('srcdoc="')[2].partition('"')[0]) == film.html
     assert 'sandbox="allow-scripts"' in html  # and nothing else: it cannot reach the notebook around it
 

@@ -50,6 +50,10 @@ class Diagnosis:
             words += ["--", *self.script_args] if self.script_args else []
         return shlex.join(words)
 
+    def to_type(self, finding: Finding) -> str:
+        """The command as the report shows it."""
+        return f"$ {self.command(finding)}"
+
     def _passes(self, finding: Finding) -> list[str]:
         """`--pass 6-7`: the pass of the finding with the one before it, unless it is the first."""
         passes = self.recording.passes
@@ -88,7 +92,7 @@ class Diagnosis:
             yield f"    {_at(finding.place)}:  {textwrap.shorten(source, width - 24, placeholder=' ...')}"
         for sentence in (*finding.explanation, f"Remedy: {finding.remedy}"):
             yield from _wrapped(sentence, width, "    ")
-        yield f"    $ {self.command(finding)}"
+        yield f"    {self.to_type(finding)}"
 
     def _headline(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
         where = _at(finding.place)

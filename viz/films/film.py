@@ -34,8 +34,9 @@ from viz.films.page_svg import page_svg
 from viz.fitting.sizes import Fit
 from viz.insides.inside_graph import inside_picture
 from viz.insides.walk import Insides, find_insides, find_passes
-from viz.output.dot import to_dot
+from viz.output.dot import titles, to_dot
 from viz.output.render import TIME_LIMIT, render
+from viz.output.svg import read_svg, write_svg
 from viz.planning.find_moment import find_moment
 from viz.scene.heading import with_title
 from viz.scene.scene import make_scene
@@ -62,6 +63,7 @@ class Film:
     max_boxes: int = MAX_BOXES
     most_steps: int = MOST_STEPS
     steps: tuple[int, int] | None = None
+    step: int | None = None
     seconds: float = 1.0
     detail: Amount | None = None
     fit: Fit | None = None
@@ -75,9 +77,14 @@ class Film:
         """The details that `show` or `detail` asks for."""
         return asked_details(self.show, self.detail)
 
-    @cached_property
+    @property
     def html(self) -> str:
         """The page: one self-contained file that loads nothing else. Raises DrawError."""
+        return self._page[0]
+
+    @cached_property
+    def _page(self) -> tuple[str, VisualGraph]:
+        """The page, and its last picture."""
         if self.fit is not None:
             raise DrawError("fit= is for a .gif: a page fits itself to its window")
         chapters, svgs, legend, values = [], [], {}, ArrayTable()
@@ -89,7 +96,14 @@ class Film:
             legend.update(dict.fromkeys(filmed.pictures[0].legend))
             count.add(_page_work(len(filmed.pictures)))
         title = passes[0].pictures[0].title
-        return film_page(title, chapters, svgs, values.data, list(legend), theme=self.theme)
+        page = film_page(title, chapters, svgs, values.data, list(legend), opens=self.step, theme=self.theme)
+        return page, passes[-1].pictures[-1]
+
+    def still(self) -> str:
+        """The last picture of the film as an SVG document. Raises DrawError."""
+        picture, theme = self._page[1], theme_called(self.theme or "light")
+        drawn = render(to_dot(picture, theme), "svg", time_limit=self.time_limit).decode("utf-8")
+        return write_svg(read_svg(drawn, titles(picture)))
 
     def gif(self, *, scale: float = 1.0) -> bytes:
         """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
@@ -141,13 +155,14 @@ class Film:
             raise DrawError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
         return path
 
-    def _repr_html_(self) -> str:
-        """For notebooks: the page in an iframe."""
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """For notebooks: the page in a frame, and a picture for hosts that show no frames."""
         page = escape(self.html, quote=True)
-        return (
+        frame = (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{escape(self.recording.title)}" '
             'width="100%" height="640" style="border:0"></iframe>'
         )
+        return {"text/html": frame, "image/svg+xml": self.still(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return f"<Film of {self.recording.title!r}: .html .gif() .save(path)>"
@@ -290,6 +305,7 @@ def film(
     max_boxes: int = MAX_BOXES,
     most_steps: int = MOST_STEPS,
     steps: tuple[int, int] | None = None,
+    step: int | None = None,
     seconds: float = 1.0,
     detail: Amount | None = None,
     fit: Fit | None = None,
@@ -312,6 +328,7 @@ def film(
         max_boxes: the most boxes to draw at once.
         most_steps: the most steps to film.
         steps: the part of a long pass to film, as (steps done at its start, steps done at its end).
+        step: the step at which a page opens, unless its address names one. None: the first.
         seconds: how long a GIF shows each step.
         detail: how much to show, in place of `show`, as for `viz.draw`.
         fit: where a GIF goes, as for `viz.draw`. A page fits itself to its window.
@@ -339,6 +356,7 @@ def film(
         max_boxes=max_boxes,
         most_steps=most_steps,
         steps=steps,
+        step=step,
         seconds=seconds,
         detail=detail,
         fit=fit,

@@ -29,9 +29,10 @@ def film_page(
     values: Sequence[dict[str, Any]],
     legend: Sequence[LegendItem],
     *,
+    opens: int | None = None,
     theme: str | None = None,
 ) -> str:
-    """The page's HTML, in a theme or in the reader's preferred colour scheme.
+    """The page's HTML, in a theme or in the reader's preferred colour scheme. It opens at the step `opens`.
 
     For `chapters` and `values` see `viz.films.page_data`, for `svgs` see `viz.films.page_svg`.
     """
@@ -43,6 +44,7 @@ def film_page(
         "glyphs": STATE_GLYPHS,
         "states": [state for state in STATE_GLYPHS if state],
         "themes": list(THEMES),
+        "opens": opens,
     }
     parts = {
         "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "

@@ -86,8 +86,10 @@ def operand_name(now: Moment, operand: Operand) -> str:
 
 
 def location(recording: Recording, place: Place) -> str:
-    """`line 7` if the program is one file, `model.py:7` if it has several."""
-    return place.at_line if len(recording.sources) < 2 else visible(place.at, 36)
+    """`line 7` if the program is one file, `model.py:7` if it has several; `cell 3, line 7` in a notebook."""
+    if len(recording.sources) > 1:
+        return visible(place.at, 36)
+    return f"line {place.line}" if place.file == recording.title else place.at_line
 
 
 def code_at(recording: Recording, place: Place, width: int) -> str:

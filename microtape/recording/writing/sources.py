@@ -7,13 +7,16 @@ import os
 import traceback
 from types import CodeType
 
-from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions
+from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions, session_cell
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import definition_line
 
 
 class Sources:
-    """The source files that a recording mentions, named by their paths relative to `root` if they are below it."""
+    """The source files that a recording mentions, named by their paths relative to `root` if they are below it.
+
+    What is typed into IPython or a notebook is named by its cell.
+    """
 
     def __init__(self, root: str | None = None) -> None:
         self.root = os.path.abspath(root if root is not None else os.getcwd())
@@ -71,6 +74,8 @@ class Sources:
         return name
 
     def _path(self, file: str) -> str:
+        if cell := session_cell(file):
+            return cell
         try:
             relative = os.path.relpath(file, self.root)
         except ValueError:  # an empty name, or another drive

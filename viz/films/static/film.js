@@ -277,7 +277,7 @@
   $("time").max = moments.length - 1;
   $("controls").hidden = false;
   document.body.classList.add("scripted");
-  const asked = () => Number((location.hash.match(/^#(?:step=)?(\d+)$/) || [])[1] || first) - first;
-  window.addEventListener("hashchange", () => go(asked()));
-  show(asked());
+  const asked = (otherwise) => Number((location.hash.match(/^#(?:step=)?(\d+)$/) || [])[1] ?? otherwise) - first;
+  window.addEventListener("hashchange", () => go(asked(first)));
+  show(asked(film.opens ?? first));
 })();

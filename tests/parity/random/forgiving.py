@@ -30,6 +30,11 @@ def without_versions(results: list[Any]) -> list[Any]:
     return [(name, (of[0], *of[2:]) if isinstance(of, tuple) else of) for name, of in results]
 
 
+def without_recomputing(log: list[Any]) -> list[Any]:
+    """The log without what checkpointed functions, which are called c1 and so on, have written to it."""
+    return [entry for entry in log if not re.fullmatch(r"c\d+", str(entry[0]))]
+
+
 def with_histories(theirs: list[Any], ours: list[Any]) -> list[Any]:
     """Our results, with their flags for each tensor that requires grad in theirs alone."""
     found = []

@@ -13,6 +13,7 @@ from tests.parity.random.forgiving import (
     with_histories,
     without_lost_tangents,
     without_packing,
+    without_recomputing,
     without_requires_grad,
     without_values,
     without_versions,
@@ -238,7 +239,10 @@ KNOWN: list[Known] = [
             and runs_a_pass(theirs.source)
             and not theirs.error
             and not ours.error
-            and same(*[without_zeros([entry for entry in one.gradients if entry[-1]]) for one in (theirs, ours)])
+            and (
+                same(*[without_zeros([entry for entry in one.gradients if entry[-1]]) for one in (theirs, ours)])
+                or {entry[0] for entry in theirs.log} - {entry[0] for entry in ours.log}  # hooks of a result
+            )
         ),
         explains="log, gradients",
     ),
@@ -307,7 +311,7 @@ KNOWN: list[Known] = [
         "a multi-gradient hook counts the gradients of each pass by itself; PyTorch's loses count in a pass during "
         "which one of its tensors gets a gradient in another pass",
         lambda theirs, ours: (
-            (any(entry[0] == "inner" for entry in theirs.log) or "a checkpoint is re-entrant" in theirs.past)
+            theirs.past & {"a Function's backward runs a pass", "a checkpoint is re-entrant"}
             and same(*[[entry for entry in one.log if not isinstance(entry[1], list)] for one in (theirs, ours)])
         ),
         explains="log",
@@ -361,8 +365,8 @@ KNOWN: list[Known] = [
             )
             or (
                 (theirs.in_level or "tangents have a history" in theirs.past)
-                and not theirs.error
-                and same(*[without_packing(one.log) for one in (theirs, ours)])
+                and same_error(theirs, ours)
+                and same(*[without_recomputing(without_packing(one.log)) for one in (theirs, ours)])
             )
         ),
         explains="error, log",

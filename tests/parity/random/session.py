@@ -202,6 +202,8 @@ class Session:
             self.past.add("a node's hook writes to gradients")
         if source.startswith("def ") and re.search(r"\bg\.\w+_\(", source):
             self.past.add("a tensor's hook writes to a gradient")
+        if source.startswith("class ") and ".backward()" in source:
+            self.past.add("a Function's backward runs a pass")
         if source.startswith("class ") and "mark_dirty(" in source:
             self.past.add("a Function writes to its argument")
         if source.startswith("def unpack_") and "return x * 2" in source:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from tests.parity.observe import Value, same
+from tests.parity.random.explaining import runs_a_pass, same_error
 from tests.parity.random.forgiving import without_packing
-from tests.parity.random.known import KNOWN, runs_a_pass, same_error
+from tests.parity.random.known import KNOWN
 from tests.parity.random.session import WRITE, Seen
 
 

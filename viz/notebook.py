@@ -1,13 +1,16 @@
-"""Shows a Recording in a notebook as a film. Importing `viz` installs this; the engine knows nothing of notebooks.
+"""Shows a Recording or a recorder in a notebook as a film. Importing `viz` installs this.
 
-Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software is needed here.
+The engine knows nothing of notebooks. Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software
+is needed here.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import Recording
+from microtape.recording.writing.recorder import Recorder
 from viz.basics.errors import DrawError, GraphvizError
 from viz.drawing import draw
 from viz.films.film import Film
@@ -16,12 +19,20 @@ MOST_STEPS = 400  # of a film: the notebook's file stores all of it
 
 
 def install() -> None:
-    """Make recordings display themselves from now on."""
+    """Make recordings, and the `r` of `with microtape.record() as r`, display themselves from now on."""
     Recording._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
+    Recorder._repr_mimebundle_ = _recorder_mimebundle  # type: ignore[attr-defined]
+    ProgramRecorder._repr_mimebundle_ = _recorder_mimebundle  # type: ignore[attr-defined]
 
 
 def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
     return bundle(recording)
+
+
+def _recorder_mimebundle(
+    recorder: Recorder | ProgramRecorder, include: object = None, exclude: object = None
+) -> dict[str, str]:
+    return bundle(recorder.recording)
 
 
 def bundle(recording: Recording, pass_index: int | None = None, **film: Any) -> dict[str, str]:

@@ -112,6 +112,10 @@ class ProgramRecorder:
             self._also = engine
         return self._engine == engine
 
+    def __repr__(self) -> str:
+        """`<Recorder with <Recording of 'record()': 3 nodes, 1 pass, 3 steps>>`"""
+        return f"<Recorder with {self.recording!r}>"
+
     @property
     def recording(self) -> Recording:
         """The recording so far."""

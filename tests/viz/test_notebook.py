@@ -15,8 +15,11 @@ import nbclient
 import nbformat
 import pytest
 
+import microtape as mt
 import viz
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import Recording
+from microtape.recording.writing.recorder import Recorder
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
@@ -36,6 +39,7 @@ with mt.record() as r:
     "import viz\nr.recording",
     "viz.draw(loss)",
     "viz.film(r)",
+    "r",
 ]
 
 
@@ -72,6 +76,7 @@ def test_a_recording_is_a_film_once_viz_is_imported(outputs: list[Any]) -> None:
     assert data["text/plain"] == "<Recording of 'record()': 3 nodes, 1 pass, 3 steps>"
     assert data["text/html"].startswith("<iframe srcdoc=")
     assert shown(outputs[5])["text/html"].startswith("<iframe srcdoc=")
+    assert shown(outputs[6])["text/html"] == data["text/html"]  # the recorder shows its recording
 
 
 @pytest.fixture
@@ -119,6 +124,19 @@ def test_a_recording_too_long_for_a_film_is_a_picture(monkeypatch: pytest.Monkey
     assert "text/html" in bundle(chain(30))
     monkeypatch.setattr(notebook, "MOST_STEPS", 20)
     assert bundle(chain(30)).keys() == {"image/svg+xml", "text/plain"}
+
+
+@needs_graphviz
+@pytest.mark.parametrize("kind", [Recorder, ProgramRecorder])
+def test_a_recorder_displays_its_recording(kind: type[Recorder | ProgramRecorder]) -> None:
+    with kind() as recorder:
+        x = mt.tensor([1.0, 2.0], requires_grad=True)
+        (x * x).sum().backward()
+    told = "<Recording of 'record()': 3 nodes, 1 pass, 3 steps>"
+    assert repr(recorder) == f"<Recorder with {told}>"
+    found = recorder._repr_mimebundle_()  # type: ignore[union-attr]
+    assert found.keys() == {"text/html", "image/svg+xml", "text/plain"}
+    assert found["text/plain"] == told
 
 
 @needs_graphviz

@@ -120,6 +120,10 @@ class Recorder(Watcher):
         """The calls that are running in this thread."""
         return self._call_stacks.get(ident := stack_ident()) or self._call_stacks.setdefault(ident, CallStack(self))
 
+    def __repr__(self) -> str:
+        """`<Recorder with <Recording of 'record()': 3 nodes, 1 pass, 3 steps>>`"""
+        return f"<Recorder with {self.recording!r}>"
+
     @property
     def recording(self) -> Recording:
         """The recording so far."""

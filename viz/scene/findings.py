@@ -1,4 +1,4 @@
-"""What is wrong, in a picture: a line in the heading, and a row in the culprit's box."""
+"""What is wrong, in a picture: a line in the heading, and a row in the culprit's box. See also `viz.scene.callouts`."""
 
 from __future__ import annotations
 
@@ -25,11 +25,21 @@ def finding_text(now: Moment) -> str:
     return next((visible(f"{_SIGNS[one.severity]} {one.headline}", LINE_WIDTH) for one in found_in(now)), "")
 
 
+def happened(now: Moment) -> tuple[Finding, ...]:
+    """Those of them that have happened by this moment: a picture does not give away what a later step brings."""
+    here = now.timeline.pass_index
+    return tuple(one for one in found_in(now) if one.step is None or one.pass_ != here or one.step < now.steps_done)
+
+
+def mark(one: Finding) -> str:
+    """`✗ NaN`: the finding's kind in a few letters."""
+    return f"{_SIGNS[one.severity]} {'NaN' if one.kind == 'nan' else one.kind}"
+
+
 def culprit_rows(now: Moment) -> Mapping[int, Row]:
     """The row in the box of each node that a finding names."""
     rows: dict[int, Row] = {}
-    for one in found_in(now):
-        kind = "NaN" if one.kind == "nan" else one.kind
+    for one in happened(now):
         for node in one.culprits:
-            rows.setdefault(node, Row("", f"{_SIGNS[one.severity]} {kind}", "alarm"))
+            rows.setdefault(node, Row("", mark(one), "alarm"))
     return rows

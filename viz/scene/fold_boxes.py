@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from microtape.recording.model.model import Place, TensorRef, Value
@@ -13,7 +13,7 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, InputGroup
-from viz.planning.display_names import NAME_WIDTH, code_at, location, shape_words, tensor_name
+from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.planning.folds import Item
 from viz.planning.group_contents import GroupContents, Members
 from viz.planning.open_folds import Group
@@ -33,12 +33,14 @@ class FoldBoxMaker:
     show: Collection[Detail]
     plan: BoxPlan
     contents: GroupContents
+    culprits: Mapping[int, Row]  # node -> what is wrong there
 
     def group(self, group: Group, rank: int) -> Box:
         """The box of closed repetitions."""
         members = self.contents.members(group)
         state, done = self._state(members), members.done(self.now)
-        rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
+        rows = self._culprits(members)
+        rows += [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
         rows += self._source(members.place)
         rows += self._results(self.contents.results(group))
         if state == "partly" or (state in ("current", "receiving") and done):
@@ -63,7 +65,8 @@ class FoldBoxMaker:
         leaves = self.contents.members(group)
         roles = self._roles(group.members)
         of = " and ".join(user.name for user in group.of[:2])
-        rows = [self._role(role) for role in roles[:MOST_ROLES]]
+        rows = self._culprits(leaves)
+        rows += [self._role(role) for role in roles[:MOST_ROLES]]
         if len(roles) > MOST_ROLES:
             rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
         what = "leaves" if leaves.nodes else "tensors"
@@ -80,6 +83,17 @@ class FoldBoxMaker:
             node=None,
             clusters=self.plan.clusters.get(group, ()),
         )
+
+    def _culprits(self, members: Members) -> list[Row]:
+        """What is wrong inside, with the name of the first culprit."""
+        inside = [node for node in self.culprits if node in members.inside]
+        if not inside:
+            return []
+        node = self.now.recording.nodes[inside[0]]
+        name = operation_title(self.now, node) if node.variable is None else self._name(node.id)
+        more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
+        text = f"{self.culprits[node.id].text} in {name or f'%{node.id}'}{more}"
+        return [Row("", visible(text, FORMULA_WIDTH), "alarm")]
 
     def _state(self, members: Members) -> BoxState:
         now = self.now

@@ -17,8 +17,8 @@ from viz.planning.find_moment import find_moment
 from viz.planning.open_folds import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
+from viz.scene.callouts import callouts
 from viz.scene.dead_ends import dead_ends
-from viz.scene.failure import failure_boxes
 from viz.scene.findings import culprit_rows, finding_text
 from viz.scene.fold_boxes import FoldBoxMaker
 from viz.scene.heading import subtitle, title
@@ -58,7 +58,8 @@ def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | N
     boxes = _boxes(timeline.at(first), scene, scene.plan.order)
     yield _picture(timeline.at(first), scene, boxes)
     for done in range(first + 1, (len(timeline.steps) if last is None else last) + 1):
-        touched = {scene.plan.key_of.get(node) for node in timeline.touched(done)}
+        newly_wrong = culprit_rows(timeline.at(done)).keys() ^ culprit_rows(timeline.at(done - 1)).keys()
+        touched = {scene.plan.key_of.get(node) for node in timeline.touched(done) | newly_wrong}
         boxes = boxes | _boxes(timeline.at(done), scene, [key for key in boxes if key in touched])
         yield _picture(timeline.at(done), scene, boxes)
 
@@ -66,11 +67,11 @@ def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | N
 def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
     again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.contents)
     seeds, seed_arrows = _seeds(now, scene, boxes)
-    failures, failure_arrows = failure_boxes(now, scene.plan, scene.ranks, boxes)
+    called_out, callout_arrows = callouts(now, scene.plan, scene.ranks, boxes)
     ends, end_arrows = dead_ends(now, scene.plan, boxes) if "constants" in scene.shown else ([], [])
-    overwriting = overwriting_arrows(now, scene.plan, boxes, failure_arrows)
-    every = (*boxes.values(), *again, *ends, *seeds, *failures)
-    every_arrow = (*arrows, *end_arrows, *seed_arrows, *failure_arrows, *overwriting)
+    overwriting = overwriting_arrows(now, scene.plan, boxes, callout_arrows)
+    every = (*boxes.values(), *again, *ends, *seeds, *called_out)
+    every_arrow = (*arrows, *end_arrows, *seed_arrows, *callout_arrows, *overwriting)
     return VisualGraph(
         title=title(now),
         subtitle=subtitle(now),
@@ -87,8 +88,9 @@ def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
 
 def _boxes(now: Moment, scene: Scene, keys: Iterable[Key]) -> dict[Key, Box]:
     plan, ranks = scene.plan, scene.ranks
-    maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves, culprit_rows(now))
-    folds = FoldBoxMaker(now, scene.shown, plan, scene.contents)
+    culprits = culprit_rows(now)
+    maker = BoxMaker(now, scene.shown, scene.usual_dtype, scene.leaves, culprits)
+    folds = FoldBoxMaker(now, scene.shown, plan, scene.contents, culprits)
     boxes: dict[Key, Box] = {}
     for key in keys:
         if isinstance(key, Group):

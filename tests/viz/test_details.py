@@ -217,7 +217,6 @@ def test_heat_maps_are_drawn_on_request() -> None:
         "%1 = mul(x, 2)": ["value", "grad"],
         "%2 = sum(%1)": [],
         "backward()": [],
-        "✗ NaN": [],
     }
     assert [item.text for item in graph.legend if item.about == "heat"] == ["heat map: - negative, × NaN or Inf"]
 

@@ -104,6 +104,12 @@ class Arrow:
     aside: bool = False  # it does not influence the ranks of its boxes
     head_port: int | None = None  # which of the head's ports
     upwards: bool = False  # a border whose head is above its tail: the fold uses a value that it detached itself
+    wrong: bool = False  # a finding's NaN, zeros or lack of a gradient came along it
+
+    @property
+    def look(self) -> str:
+        """The names of how it looks, for the page's style sheet."""
+        return f"{self.kind} wrong" if self.wrong else self.kind
 
 
 @dataclass(frozen=True, slots=True)

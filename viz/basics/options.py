@@ -17,6 +17,7 @@ Detail: TypeAlias = Literal[
     "saved",  # the tensors that each operation saved for its backward, with versions
     "contract",  # of a Function's call: its arguments, the roles of its outputs, the attributes of its ctx
     "source",  # the line of code of each operation
+    "findings",  # what is wrong, beside the culprits' boxes
     "heat",  # values and gradients also as heat maps; only on request
     "constants",  # boxes for tensors that need no gradient (otherwise only named in titles)
     "legend",
@@ -30,6 +31,7 @@ DETAILS: tuple[Detail, ...] = (
     "saved",
     "contract",
     "source",
+    "findings",
     "heat",
     "constants",
     "legend",
@@ -39,7 +41,7 @@ Amount: TypeAlias = Literal["brief", "lecture", "debug"]
 
 AMOUNTS: dict[Amount, tuple[Detail, ...]] = {
     "brief": ("terms",),  # names, shapes, and the gradients on the arrows
-    "lecture": ("values", "gradients", "terms", "constants", "legend"),
+    "lecture": ("values", "gradients", "terms", "findings", "constants", "legend"),
     "debug": tuple(detail for detail in DETAILS if detail not in _ONLY_ON_REQUEST),
 }
 """Named amounts of detail."""
@@ -90,7 +92,7 @@ def details(show: Collection[str] | None, boxes: int) -> frozenset[Detail]:
             return frozenset(AMOUNTS["debug"])
         if boxes <= MEDIUM:
             return frozenset(AMOUNTS["debug"]) - {"formulas", "contract", "source"}
-        return frozenset({"values", "gradients", "legend"})
+        return frozenset({"values", "gradients", "findings", "legend"})
     asked = as_words("show", show)
     unknown = sorted(visible(word, 20) for word in asked if word not in DETAILS)
     if unknown:

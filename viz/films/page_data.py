@@ -59,7 +59,7 @@ class PictureChanges:
     def to(self, picture: VisualGraph) -> dict[str, Any]:
         """The changes since the previous picture."""
         boxes = [box for box in picture.boxes if self._boxes.get(box.id) is not box]
-        arrows = {number: [arrow.kind, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
+        arrows = {number: [arrow.look, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
         changed = {number: one for number, one in arrows.items() if self._arrows.get(number) != one}
         self._boxes.update((box.id, box) for box in boxes)
         self._arrows = arrows

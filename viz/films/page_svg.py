@@ -42,7 +42,7 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
         _mark_box(found[box.id], box)
     for number, arrow in enumerate(picture.arrows):
         group = found[f"a{number}"]
-        group.set("class", f"arrow {arrow.kind}")
+        group.set("class", f"arrow {arrow.look}")
         if arrow.upwards:
             group.set("data-upwards", "")
         for text in group.iter(TEXT):

@@ -274,4 +274,5 @@ def _arrow_looks(arrow: Arrow, theme: Theme) -> dict[str, str]:
         "next": {"color": theme.line, "style": "dotted", "arrowhead": "open"},
         "absent": {"style": "invis"},
     }
-    return looks[arrow.kind]
+    wrong = {"color": theme.alarm, "fontcolor": theme.alarm} if arrow.wrong else {}
+    return looks[arrow.kind] | wrong

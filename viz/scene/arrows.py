@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from microtape.recording.model.formatting import format_value
+from microtape.recording.model.model import Value
 from microtape.recording.model.moment import Moment
 from viz.basics.graph import Arrow, ArrowKind, Box
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, Key, Link
 from viz.planning.group_contents import GradientFlow, GroupContents
+from viz.scene.ways import Ways
 
 MOST_ARROWS = 4  # from one box; further uses get a small copy of the box instead
 TERM_WIDTH = 24
@@ -28,6 +30,7 @@ def make_arrows(
     counts = Counter(link.tail for link in plan.links)
     again: dict[str, Box] = {}
     arrows = []
+    ways = Ways(now, plan)
     for link in plan.links:
         home, head = boxes[link.tail], boxes[link.head]
         output = link.uses[0].output if link.uses else None
@@ -41,11 +44,13 @@ def make_arrows(
                     ranks[link.head] - 1, home.node, home.recorded_in, clusters=head.clusters),
             )  # fmt: skip
         kind, text = _travel(now, link, contents.flow(link))
+        wrong = ways.include(link, kind, _carried(now, link, kind))
         if port is not None and len(link.uses) == 1:
             text = f"#{port} {text}".strip()
         about = _tooltip(link, kind, text, home, head)
         upwards = not link.uses and ranks[link.head] <= ranks[link.tail]
-        arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about, upwards=upwards))
+        arrows.append(Arrow(tail, port, head.id, kind, text, "terms" in shown and text != "", about, upwards=upwards,
+                            wrong=wrong))  # fmt: skip
     return list(again.values()), arrows
 
 
@@ -68,6 +73,18 @@ def _travel(now: Moment, link: Link, travels: GradientFlow) -> tuple[ArrowKind, 
     (use,) = link.uses
     gone = now.travelled(use.by, use.edge or 0)
     return kind, "None" if gone is None or gone.term is None else format_value(gone.term, TERM_WIDTH)
+
+
+def _carried(now: Moment, link: Link, kind: ArrowKind) -> Value | None:
+    """The gradient that has travelled or, before it has, the value; None for several, or if it is not known."""
+    if len(link.uses) != 1:
+        return None
+    (use,) = link.uses
+    if kind != "future":
+        gone = now.travelled(use.by, use.edge or 0)
+        return gone.term if gone is not None else None
+    outputs = now.recording.nodes[use.of].outputs if isinstance(use.of, int) else ()
+    return now.recording.value(outputs[use.output]) if use.output < len(outputs) else None
 
 
 def _count(link: Link) -> str:

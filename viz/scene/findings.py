@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from microtape.recording.findings import Finding, findings
+from microtape.recording.model.model import TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH, Row
+from viz.planning.box_plan import BoxPlan, Key
 
 _SIGNS = {"error": "✗", "warning": "!"}
 
@@ -29,6 +31,14 @@ def happened(now: Moment) -> tuple[Finding, ...]:
     """Those of them that have happened by this moment: a picture does not give away what a later step brings."""
     here = now.timeline.pass_index
     return tuple(one for one in found_in(now) if one.step is None or one.pass_ != here or one.step < now.steps_done)
+
+
+def boxes_of(one: Finding, plan: BoxPlan) -> tuple[Key, ...]:
+    """The boxes of a finding's culprits: of their nodes, or of a leaf that no recorded operation has used."""
+    found = [plan.key_of[node] for node in one.culprits if node in plan.key_of]
+    if one.node is None and one.tensor is not None:
+        found += [key for of, key in plan.key_of.items() if isinstance(of, TensorRef) and of.tensor == one.tensor]
+    return tuple(dict.fromkeys(found))
 
 
 def mark(one: Finding) -> str:

@@ -67,7 +67,7 @@ def pictures(timeline: PassTimeline, scene: Scene, first: int = 0, last: int | N
 def _picture(now: Moment, scene: Scene, boxes: dict[Key, Box]) -> VisualGraph:
     again, arrows = make_arrows(now, scene.plan, scene.ranks, boxes, scene.shown, scene.contents)
     seeds, seed_arrows = _seeds(now, scene, boxes)
-    called_out, callout_arrows = callouts(now, scene.plan, scene.ranks, boxes)
+    called_out, callout_arrows = callouts(now, scene.plan, scene.ranks, boxes, scene.shown)
     ends, end_arrows = dead_ends(now, scene.plan, boxes) if "constants" in scene.shown else ([], [])
     overwriting = overwriting_arrows(now, scene.plan, boxes, callout_arrows)
     every = (*boxes.values(), *again, *ends, *seeds, *called_out)

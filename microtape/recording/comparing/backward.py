@@ -10,9 +10,10 @@ from typing import NamedTuple, TypeAlias
 
 from microtape.recording.comparing.differences import OrderDifference, Pair
 from microtape.recording.comparing.forward import ForwardComparison
-from microtape.recording.comparing.ledger import Ledger, Site, is_zero, same_error
+from microtape.recording.comparing.ledger import Ledger, Site, same_error
 from microtape.recording.comparing.rounding import summed_up
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
+from microtape.recording.model.summary import is_zero
 
 _NOTHING = (0.0, False)  # no tolerance, no difference
 _Buffer: TypeAlias = tuple[int, int]

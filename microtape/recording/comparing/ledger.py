@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from microtape import errors
 from microtape.recording.comparing.differences import Counts, Difference, DifferenceKind, OrderDifference, Pair
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.comparing.measuring import BOTH_MISSING, MISSING, UNKNOWN, Measured, largest, measure
 from microtape.recording.comparing.rounding import LARGEST_STEP, Tolerance, smallest_step
 from microtape.recording.model.model import Recording, TensorRef, Value
+from microtape.recording.model.summary import is_zero
 
 
 class Site(NamedTuple):
@@ -164,11 +163,6 @@ class Ledger:
         if found is None:
             found = self._known[key] = measure(x, y)
         return found
-
-
-def is_zero(value: Value | None) -> bool:
-    """Whether all elements of a value are known to be zeros."""
-    return isinstance(value, np.ndarray) and not value.any()
 
 
 def same_error(one: str | None, other: str | None) -> bool:

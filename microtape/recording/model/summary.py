@@ -130,6 +130,13 @@ def is_finite(value: Value | None) -> bool:
     return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
+def is_zero(value: Value | None) -> bool:
+    """Whether all elements of a value are known to be zeros."""
+    if isinstance(value, Summary):
+        return value.min == value.max == 0 and is_finite(value)
+    return value is not None and not bool(np.any(value))
+
+
 class _Measured(NamedTuple):
     """What is known of numbers after one look at them. `finite` are the finite ones, in blocks; `known` is how many."""
 

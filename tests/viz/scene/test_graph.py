@@ -299,7 +299,7 @@ def test_a_neighbourhood_stops_at_a_shared_leaf() -> None:
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
         ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold= and open="),
         ({"show": {"value"}}, "there is no detail value: show= takes any of values, gradients, terms, formulas, saved, "
-                              "contract, source, heat, constants, legend"),
+                              "contract, source, findings, heat, constants, legend"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_gives_one_clear_line(arguments: dict[str, object], message: str) -> None:

@@ -17,7 +17,8 @@ from tests.support.pages import (
     prose,
     shown,
 )
-from tui.commands.cli import _parser, main
+from tui.commands.cli import main
+from tui.commands.parser import make_parser
 from tui.shell.exits import MEANING, Exit
 from tui.shell.key_names import key_name
 from tui.stepper.stepper import KEYS
@@ -52,13 +53,13 @@ def test_the_files_and_options_in_its_commands_exist():
 
 
 def test_the_commands_of_the_readme_are_those_of_the_help():
-    _, known, _ = _parser()
+    _, known, _ = make_parser()
     named = re.findall(r"(`?)microtape ([a-z]+)", README)
     assert {command for quoted, command in named if quoted} <= set(known) <= {command for _, command in named}
 
 
 def test_every_option_that_the_readme_names_is_one_of_its_commands():
-    _, known, _ = _parser()
+    _, known, _ = make_parser()
     helps = "".join(help_of(command) for command in known)
     named = set(re.findall(r"`(?:[^`\n]* )?(--[a-z-]+)", prose(README))) - OF_OTHERS
     assert {"--pass", "--until", "--check"} <= named
@@ -67,7 +68,7 @@ def test_every_option_that_the_readme_names_is_one_of_its_commands():
 
 def test_the_help_of_every_command_lists_the_exit_codes_as_the_readme_promises():
     assert "--help` says more, exit codes included" in " ".join(README.split())
-    _, known, _ = _parser()
+    _, known, _ = make_parser()
     for command in known:
         said = help_of(command)
         assert all(re.search(rf"^  {code.value} +{re.escape(MEANING[code])}$", said, re.MULTILINE) for code in Exit)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import shtab
 
-from tui.commands.cli import _parser
+from tui.commands.parser import make_parser
 from tui.shell.printing import put
 
 FILES = {"FILE", "SCRIPT", "A", "B", "OTHER"}  # metavars of arguments that name a file
@@ -15,7 +15,7 @@ FILES = {"FILE", "SCRIPT", "A", "B", "OTHER"}  # metavars of arguments that name
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    parser, _, _ = _parser()
+    parser, _, _ = make_parser()
     for action in _actions(parser):
         if action.metavar in FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ model                   what a lesson is
     load                reads a course from its folder; `header` reads the header of a lesson
     predictions         the right answers to questions about the next step
     answers             whether an answer says the same as the right one
-    messages            the lesson that explains an error message
+    messages            the lesson that explains an error message; `findings`: the lesson about a finding
     solution_pieces     a solution piece by piece
     fault_names         the faults that a wrong engine can have
 checking                what a learner's file does

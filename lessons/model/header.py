@@ -5,6 +5,7 @@ summary = "A number that is used twice gets the sum of two gradients."
 needs = ["chain_rule"]               names of the earlier lessons that this one builds on; optional
 introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
 explains = ["a second time"]         pieces of the error messages that it explains, for `learn about`; optional
+findings = ["overwritten"]           kinds of findings that it is about, which `diagnose` then says; optional
 passes = "all"                       the passes of the program to record: "2", "1-3" or "all"; optional
 
 [[predict]]                          a question before a step of the program; any number of these
@@ -28,7 +29,7 @@ from lessons.model.lesson import Prediction, WrongEngine
 from microtape.errors import RecordingError
 from microtape.recording.choosing.passes import parse_passes
 
-KNOWN = ("title", "summary", "needs", "introduces", "explains", "passes", "predict", "wrong_engine")
+KNOWN = ("title", "summary", "needs", "introduces", "explains", "findings", "passes", "predict", "wrong_engine")
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")
 ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME", "grad NAME" or "inside FUNCTION NAME"'
 
@@ -45,6 +46,7 @@ class Header(NamedTuple):
     needs: tuple[str, ...]
     introduces: tuple[str, ...]
     explains: tuple[str, ...]
+    findings: tuple[str, ...]
     passes: str | None
     predictions: tuple[Prediction, ...]
     wrong_engine: WrongEngine | None
@@ -61,6 +63,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         needs=_words(path, table, "needs"),
         introduces=_words(path, table, "introduces"),
         explains=_words(path, table, "explains"),
+        findings=_words(path, table, "findings"),
         passes=_passes(path, table.get("passes")),
         predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
         wrong_engine=_wrong_engine(path, table),

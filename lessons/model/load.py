@@ -37,8 +37,7 @@ def load_course(folder: Path = COURSE) -> Course:
     Raises:
         LessonError: the folder has no lessons, or one of them is invalid.
     """
-    folders = sorted(path.parent for path in folder.resolve().glob("*/lesson.md"))
-    lessons = sorted((_load_lesson(one) for one in folders), key=lambda lesson: _number(lesson.folder))
+    lessons = [_load_lesson(path.parent) for path in lesson_files(folder)]
     if not lessons:
         raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name that contains a lesson.md")
     for one, other in itertools.pairwise(lessons):
@@ -59,6 +58,11 @@ def load_course(folder: Path = COURSE) -> Course:
     )
 
 
+def lesson_files(folder: Path) -> list[Path]:
+    """The `lesson.md` of each lesson in a folder, in the order of their numbers."""
+    return sorted(sorted(folder.resolve().glob("*/lesson.md")), key=lambda path: _number(path.parent))
+
+
 def _with_needs(lesson: Lesson, names: list[str]) -> str:
     """The text, with a line below the title that lists the numbers of the lessons it builds on."""
     if not lesson.needs:
@@ -71,7 +75,8 @@ def _with_needs(lesson: Lesson, names: list[str]) -> str:
 
 def _number(folder: Path) -> int:
     """The number that lessons are sorted by. Numbers may have gaps, which leave room for later lessons."""
-    return int(folder.name.partition("_")[0])
+    number = folder.name.partition("_")[0]
+    return int(number) if number.isdecimal() else 0  # a name that will be refused
 
 
 def _load_lesson(folder: Path) -> Lesson:

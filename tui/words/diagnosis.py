@@ -8,10 +8,11 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lessons.model.findings import lesson_on
 from microtape.recording.findings import Finding
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.model.source import expression
-from tui.words.findings import sign
+from tui.words.findings import lesson_line, sign
 
 A_PAGE = 60  # lines, where there is no screen
 IN_FULL = 3  # findings that are told with their explanation
@@ -92,6 +93,8 @@ class Diagnosis:
             yield f"    {_at(finding.place)}:  {textwrap.shorten(source, width - 24, placeholder=' ...')}"
         for sentence in (*finding.explanation, f"Remedy: {finding.remedy}"):
             yield from _wrapped(sentence, width, "    ")
+        if lesson := lesson_line(finding):
+            yield f"    {lesson}"
         yield f"    {self.to_type(finding)}"
 
     def _headline(self, finding: Finding, width: int, ascii: bool) -> Iterator[str]:
@@ -112,6 +115,7 @@ class Diagnosis:
             "headline": finding.headline,
             "explanation": list(finding.explanation),
             "remedy": finding.remedy,
+            "lesson": lesson.name if (lesson := lesson_on(finding.kind)) is not None else None,
             "place": _place(recording, finding.place),
             "pass": pass_,
             "step": finding.step + 1 if finding.step is not None else None,

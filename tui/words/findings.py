@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lessons.model.findings import lesson_on
 from microtape.recording.findings import Finding, Severity
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import index_of_largest, index_text
@@ -46,7 +47,7 @@ def row_of(finding: Finding, *, ascii: bool = False) -> Line:
 
 
 def explained(recording: Recording, finding: Finding, *, ascii: bool = False) -> Iterator[Line]:
-    """Headline, the culprit's line, explanation, the other lines that matter, remedy."""
+    """Headline, the culprit's line, explanation, the other lines that matter, remedy, lesson."""
     yield finding_line(finding, ascii=ascii)
     if finding.place is not None:
         yield _source(recording, "", finding.place)
@@ -55,6 +56,14 @@ def explained(recording: Recording, finding: Finding, *, ascii: bool = False) ->
         if place != finding.place:
             yield _source(recording, role, place)
     yield line(Span(f"Remedy: {finding.remedy}", "good"))
+    if lesson := lesson_line(finding):
+        yield line(Span(lesson, "dim"))
+
+
+def lesson_line(finding: Finding) -> str:
+    """`Lesson 17 is about this: microtape learn in_place`; empty if no lesson is."""
+    lesson = lesson_on(finding.kind)
+    return f"Lesson {lesson.number} is about this: microtape learn {lesson.name}" if lesson is not None else ""
 
 
 class Carried(NamedTuple):

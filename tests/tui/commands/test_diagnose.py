@@ -53,6 +53,7 @@ def test_a_finding_has_its_line_explanation_remedy_and_command(here: Path, capfd
         "    5.692 afterwards.",
         "    The update at train.py:7 uses it, so that each step repeats all earlier ones.",
         "    Remedy: Set w.grad = None after each update, or before each backward.",
+        "    Lesson 8 is about this: microtape learn grad_accumulates",
         "    $ microtape step train.py --pass 1-2",
         "",
         "train.py: 1 finding in 2 passes (stopped there)",

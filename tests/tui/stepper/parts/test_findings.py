@@ -155,5 +155,6 @@ def test_an_explanation_has_a_remedy_and_the_line(ascii):
     recording = with_one()
     texts = ["".join(span.text for span in one) for one in explained(recording, findings(recording)[0], ascii=ascii)]
     assert texts[0].startswith("x " if ascii else "✗ ")
-    assert texts[-1].startswith("Remedy: ")
+    assert texts[-2].startswith("Remedy: ")
+    assert texts[-1].startswith("Lesson ")
     assert any("test_findings.py:" in text for text in texts)

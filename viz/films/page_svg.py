@@ -13,7 +13,6 @@ from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.films.page_data import every_row
 from viz.output.clear import clear_names
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
@@ -106,7 +105,6 @@ def _port_marks(box: Box) -> Iterator[dict[str, str]]:
         for row in port.rows:
             yield from _row(row, number)
             number += 1
-    assert number == len(every_row(box))
 
 
 def _row(row: Row, number: int) -> Iterator[dict[str, str]]:

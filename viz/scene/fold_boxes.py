@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from microtape.recording.model.model import Place, TensorRef, Value
+from microtape.recording.model.model import Place, TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
-from viz.basics.graph import Box, BoxState, Row
+from viz.basics.graph import Box, BoxState, Row, Tone
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, InputGroup
 from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.planning.folds import Item
 from viz.planning.group_contents import GroupContents, Members
 from viz.planning.open_folds import Group
-from viz.planning.sparkline import sparkline
+from viz.planning.running_sizes import RunningSizes
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT
 from viz.scene.history_ends import WORDS, history_end
 from viz.scene.value_rows import VALUE_WIDTH
 
 MOST_ROLES = 6
+
+
+class _Role(NamedTuple):
+    """Inputs that differ only in the numbers in their names."""
+
+    name: str
+    text: str
+    leaves: tuple[int, ...]  # their tensors; empty for constants
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +46,26 @@ class FoldBoxMaker:
     def group(self, group: Group, rank: int) -> Box:
         """The box of closed repetitions."""
         members = self.contents.members(group)
+        box, has_gradients = self.contents.fixed(group, lambda: self._fixed_group(group, members, rank))
         state, done = self._state(members), members.done(self.now)
-        rows = self._culprits(members)
-        rows += [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
-        rows += self._source(members.place)
-        rows += self._results(self.contents.results(group))
+        rows = [*self._culprits(members), *box.rows]
+        if has_gradients:
+            rows += self._sizes("|grad|", self._running(self.contents.gradients(group)), "gradient")
         if state == "partly" or (state in ("current", "receiving") and done):
             rows.append(Row("done", f"{done} of {len(members.nodes)} operations", "muted"))
-        return Box(
+        return replace(box, state=state, rows=tuple(rows))
+
+    def _fixed_group(self, group: Group, members: Members, rank: int) -> tuple[Box, bool]:
+        """The box without what changes during the pass, and whether gradients belong into it."""
+        rows = [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
+        outs, timeline = self.contents.results(group), self.now.timeline
+        box = Box(
             id=group.id,
             kind="fold",
-            state=state,
+            state="",
             title=_title(group),
             note=_each(group.nodes),
-            rows=tuple(rows),
+            rows=(*rows, *self._source(members.place), *self._results(outs)),
             ports=(),
             tooltip=self._tooltip(group, members.nodes),
             rank=rank,
@@ -59,30 +73,35 @@ class FoldBoxMaker:
             recorded_in=members.recorded_in,
             clusters=self.plan.clusters.get(group, ()),
         )
+        return box, "gradients" in self.show and any(node in timeline.evaluates for node in outs)
 
     def inputs(self, group: InputGroup, rank: int) -> Box:
         """The box of a group of leaves or of constants."""
         leaves = self.contents.members(group)
-        roles = self._roles(group.members)
-        of = " and ".join(user.name for user in group.of[:2])
-        rows = self._culprits(leaves)
-        rows += [self._role(role) for role in roles[:MOST_ROLES]]
+        box, roles = self.contents.fixed(group, lambda: self._fixed_inputs(group, leaves, rank))
+        rows = [*self._culprits(leaves), *map(self._role, roles[:MOST_ROLES])]
         if len(roles) > MOST_ROLES:
             rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
+        return replace(box, state=self._state(leaves) if leaves.nodes else "", rows=tuple(rows))
+
+    def _fixed_inputs(self, group: InputGroup, leaves: Members, rank: int) -> tuple[Box, list[_Role]]:
+        """The box without its rows, and the roles of its members."""
+        of = " and ".join(user.name for user in group.of[:2])
         what = "leaves" if leaves.nodes else "tensors"
-        return Box(
+        box = Box(
             id=group.id,
             kind="folded leaves" if leaves.nodes else "folded constants",
-            state=self._state(leaves) if leaves.nodes else "",
+            state="",
             title=f"{len(group.members)} {what}",
             note=f"of {of}",
-            rows=tuple(rows),
+            rows=(),
             ports=(),
             tooltip=(f"{len(group.members)} {what} that {of} uses",),
             rank=rank,
             node=None,
             clusters=self.plan.clusters.get(group, ()),
         )
+        return box, list(self._roles(group.members))
 
     def _culprits(self, members: Members) -> list[Row]:
         """What is wrong inside, with the name of the first culprit."""
@@ -137,45 +156,48 @@ class FoldBoxMaker:
             shape = shape_words(shapes[0]) if len(shapes) == 1 else "several shapes"
             rows.append(Row("result", f"{span(tensor_name(now, known[0]), tensor_name(now, known[-1]))}  {shape}"))
         if "values" in self.show:
-            rows += self._sizes("|value|", [None if ref is None else now.recording.value(ref) for ref in refs], "plain")
-        if "gradients" in self.show and now.pass_ is not None and any(node in now.timeline.evaluates for node in outs):
-            came = [now.arrived(node, 0) for node in outs]
-            rows += self._sizes("|grad|", [None if one is None else one.total for one in came], "gradient")
+            values = [None if ref is None else now.recording.value(ref) for ref in refs]
+            rows += self._sizes("|value|", self.contents.sizes(values), "plain")
         return rows
 
-    def _sizes(self, key: str, values: Sequence[Value | None], tone: str) -> list[Row]:
-        sizes = [None if value is None else self.contents.size(value) for value in values]
-        if all(one is None for one in sizes):
-            return [Row(key, NO_GRADIENT, "muted")] if tone == "gradient" else []
-        wrong = [number for number, one in enumerate(sizes) if one is not None and math.isnan(one)]
-        if wrong:
-            return [
-                Row(key, sparkline(sizes), "alarm"),
-                Row("", f"NaN or Inf in {len(wrong)} of {len(sizes)}", "alarm"),
-            ]
-        return [Row(key, sparkline(sizes), "gradient" if tone == "gradient" else "plain")]
+    def _running(self, sizes: RunningSizes) -> RunningSizes:
+        sizes.move(self.now.steps_done)
+        return sizes
 
-    def _roles(self, members: Sequence[int | TensorRef]) -> list[list[int | TensorRef]]:
+    def _sizes(self, key: str, sizes: RunningSizes, tone: Tone) -> list[Row]:
+        if not sizes.text:
+            return [Row(key, NO_GRADIENT, "muted")] if tone == "gradient" else []
+        if sizes.wrong:
+            return [
+                Row(key, sizes.text, "alarm"),
+                Row("", f"NaN or Inf in {sizes.wrong} of {sizes.count}", "alarm"),
+            ]
+        return [Row(key, sizes.text, tone)]
+
+    def _roles(self, members: Sequence[int | TensorRef]) -> Iterator[_Role]:
         """The members grouped by name, numbers aside: `layers[0].w` and `layers[1].w` have the same role."""
         found: dict[tuple[str, int], list[int | TensorRef]] = {}
         for one in members:
             dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
             found.setdefault((re.sub(r"\d+", "#", self._name(one)), dimensions), []).append(one)
-        return list(found.values())
+        return map(self._new_role, found.values())
 
-    def _role(self, members: Sequence[int | TensorRef]) -> Row:
+    def _new_role(self, members: Sequence[int | TensorRef]) -> _Role:
         now = self.now
-        tensors = [self._tensor(one) for one in members]
+        tensors = tuple(self._tensor(one) for one in members)
         shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
         text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
         named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
         found = history_end(now, members[0]) if isinstance(members[0], TensorRef) else None
         if found is not None:
             text += f"  ✂ {WORDS[found.crossed.kind]}"
-        if not isinstance(members[0], int) or "gradients" not in self.show or now.pass_ is None:
-            return Row(named, text)
-        (row,) = self._sizes("", [now.grad(tensor) for tensor in tensors], "gradient")[:1]
-        return Row(named, f"{text}  .grad {row.text}", row.tone)
+        return _Role(named, text, tensors if isinstance(members[0], int) else ())
+
+    def _role(self, role: _Role) -> Row:
+        if not role.leaves or "gradients" not in self.show or self.now.pass_ is None:
+            return Row(role.name, role.text)
+        row = self._sizes("", self._running(self.contents.leaf_gradients(role.leaves)), "gradient")[0]
+        return Row(role.name, f"{role.text}  .grad {row.text}", row.tone)
 
     def _tensor(self, one: int | TensorRef) -> int:
         if isinstance(one, TensorRef):

@@ -7,13 +7,15 @@ from tests.support.browser import Browser
 THROUGH = """
 (() => {
   const found = [], seen = new Map();
-  const lines = [...document.querySelectorAll('svg.graph')].map((svg) => [...svg.querySelectorAll('.arrow path')].map((path) => {
+  const lineOf = (path) => {
     const length = path.getTotalLength(), count = Math.max(8, Math.ceil(length / 2));
     const points = [...Array(count + 1).keys()].map((k) => path.getPointAtLength((length * k) / count));
     const xs = points.map((one) => one.x), ys = points.map((one) => one.y);
     return { arrow: path.closest('.arrow'), points, left: Math.min(...xs), right: Math.max(...xs),
              top: Math.min(...ys), bottom: Math.max(...ys) };
-  }));
+  };
+  const lines = [...document.querySelectorAll('svg.graph')].map(
+    (svg) => [...svg.querySelectorAll('.arrow path')].map(lineOf));
   // The lines that run through a text, seen or not. The letters are a little smaller than the rectangle around them.
   const through = (text, here) => {
     const box = text.getBBox(), size = parseFloat(getComputedStyle(text).fontSize), words = text.textContent;

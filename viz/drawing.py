@@ -95,6 +95,7 @@ class Drawing:
         whole = replace(self, graph=graph, arrangement=sheets.arrangement, sheets=None)
         return pdf_of_pages(
             whole._render("pdf", sheets.arrangement),
+            sheets.size,
             sheets.windows,
             sheets.page,
             sheets.margins,

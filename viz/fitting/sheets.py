@@ -29,6 +29,11 @@ class Sheets:
     room: Size  # for a window, in the middle of the page, above its foot
 
     @property
+    def size(self) -> tuple[float, float]:
+        """Of the picture, in points."""
+        return (self.arrangement.width or 0) * POINTS, (self.arrangement.height or 0) * POINTS
+
+    @property
     def margins(self) -> tuple[float, float]:
         """The distances of a window from the left and the upper edge of its page."""
         left = (self.page.width - self.room.width) / 2

@@ -9,6 +9,7 @@ from viz.output.measure import Measures, Rectangle
 
 OVERLAP = 24.0  # points that two neighbouring windows share, at least
 SHORTEST = 0.6  # part of a page that a window fills, at least, to cut fewer boxes
+REPEATED = 0.3  # part of a page that its first boxes, which the page before shows as well, may fill
 AROUND = 6.0  # points around a box
 
 
@@ -37,6 +38,12 @@ def _ranges(length: float, room: float, spans: Sequence[tuple[float, float]]) ->
         ends = [full, *(stop + AROUND for _, stop in spans if SHORTEST * room <= stop + AROUND - begin <= room)]
         end = min(ends, key=lambda at: (sum(start < at < stop for start, stop in spans), -at))
         yield begin, end
-        cut = [start - AROUND for start, stop in spans if start < end < stop and stop - start + 2 * AROUND <= room]
-        begin = min([end - OVERLAP, *(start for start in cut if start > begin)])
+        seen_again = end - OVERLAP
+        again = [
+            start - AROUND
+            for start, stop in spans
+            if (start < end < stop and stop - start + 2 * AROUND <= room)
+            or (start < seen_again < stop and end - start <= REPEATED * room)
+        ]
+        begin = min([seen_again, *(start for start in again if start > begin)])
     yield begin, length

@@ -26,21 +26,24 @@ def can_write_pages() -> bool:
 
 def pdf_of_pages(
     picture: bytes,
+    size: tuple[float, float],
     windows: Sequence[Rectangle],
     page: tuple[float, float],
     margins: tuple[float, float],
     theme: Theme,
     drawn: Callable[[str], bytes],
 ) -> bytes:
-    """Each window of the picture, a PDF of one page, on a page of that size, numbered.
+    """Each window of the picture, a PDF of one page, on a page of its own, numbered.
 
-    `margins` are the distances of a window from the left and the upper edge. `drawn` makes a PDF of DOT.
+    In points, `size` is that of the picture, around which Graphviz leaves a margin, `page` that of a page, and
+    `margins` are the distances of a window from its left and its upper edge. `drawn` makes a PDF of DOT.
     """
     from pypdf import PdfWriter
 
     writer = PdfWriter()
     whole = _form(writer, picture)
-    top = float(whole["/BBox"][3])  # type: ignore[index]
+    wide, high = (float(side) for side in whole["/BBox"][2:])  # type: ignore[index]
+    left, top = (wide - size[0]) / 2, (high + size[1]) / 2
     for number, window in enumerate(windows, 1):
         label = _form(writer, drawn(_number(f"{number} of {len(windows)}", theme)))
         width, height = window.right - window.left, window.bottom - window.top
@@ -53,7 +56,7 @@ def pdf_of_pages(
             {"/Picture": whole, "/Number": label},
             f"q {red:.3f} {green:.3f} {blue:.3f} rg 0 0 {page[0]:.2f} {page[1]:.2f} re f Q "
             f"q {margins[0]:.2f} {low:.2f} {width:.2f} {height:.2f} re W n "
-            f"1 0 0 1 {margins[0] - window.left:.2f} {low - (top - window.bottom):.2f} cm /Picture Do Q "
+            f"1 0 0 1 {margins[0] - left - window.left:.2f} {low - top + window.bottom:.2f} cm /Picture Do Q "
             f"q 1 0 0 1 {aside:.2f} {FROM_EDGE:.2f} cm /Number Do Q",
         )
     buffer = io.BytesIO()

@@ -38,7 +38,8 @@ def test_windows_end_between_boxes_and_overlap() -> None:
 
 
 def test_a_scale_enlarges_the_picture() -> None:
-    assert len(windows(picture(400, 600, column(4)), 2, ROOM)) == 4
+    doubled = [Rectangle(*(2 * side for side in box)) for box in column(4)]
+    assert windows(picture(400, 600, column(4)), 2, ROOM) == windows(picture(800, 1200, doubled), 1, ROOM)
 
 
 @given(

@@ -28,6 +28,8 @@ from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
+from viz.basics.theme import LIGHT
+from viz.films.fit_frames import fit_frames
 from viz.films.fixed_layout import FixedLayout
 from viz.scene.scene import make_scene
 from viz.scene.visual_graph import picture, pictures
@@ -466,6 +468,25 @@ def test_a_gif_fits_into_a_place_and_a_page_into_its_window(tmp_path: Path) -> N
         film.save(tmp_path / "a.html")
 
 
+@needs_graphviz
+def test_a_gif_that_is_too_large_follows_the_current_box() -> None:
+    film = viz.film(chain(24), fit=(500, 400), fold=False)
+    frames, arrangement, camera = fit_frames(film._draft, (500, 400), None, LIGHT, 60, may_fold=False)
+    assert camera is not None
+    assert arrangement.height is not None
+    assert arrangement.height > 400
+    for frame, view in zip(frames, camera.views(frames, 1), strict=True):
+        current = [camera.boxes[box.id] for box in frame.boxes if box.state == "current" and box.kind != "again"]
+        for box in current:
+            assert view.left <= box.left + 1
+            assert box.right <= view.left + view.width + 1
+            assert view.top <= box.top + 1
+            assert box.bottom <= view.top + view.height - view.heading + 1
+    with Image.open(io.BytesIO(film.gif())) as gif:
+        assert gif.size == (500, 400)
+        assert gif.n_frames == len(frames)
+
+
 def test_a_film_has_amounts_of_detail() -> None:
     with pytest.raises(viz.DrawError, match="detail='all' is not valid: it takes brief, lecture, debug"):
         viz.film(diamond(), detail="all")  # type: ignore[arg-type]
@@ -639,9 +660,9 @@ def test_the_box_of_each_step_is_seen_whole(browser: Browser, tall: Path, size: 
     assert is_inside(browser, ".graph .box.ready", "#stage")
     for _ in range(6):
         browser.press("ArrowRight")
-        assert is_inside(browser, ".graph .box.current", "#stage")
+        assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
     browser.press("End")
-    assert is_inside(browser, ".graph .box.current", "#stage")
+    assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
 
 
 @needs_graphviz
@@ -677,7 +698,7 @@ def test_a_step_is_printed_whole_on_one_page(browser: Browser, tall: Path, tmp_p
     assert "".join(say(browser).split()) in text
     assert place(browser, "#p0") == before
     browser.press("ArrowRight")
-    assert is_inside(browser, ".graph .box.current", "#stage")
+    assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
 
 
 @needs_graphviz

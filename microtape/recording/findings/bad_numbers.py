@@ -99,7 +99,9 @@ def _operands(program: Program, node: NodeRecord, shape: tuple[int, ...], index:
         given = program.recording.value(one.ref)
         number = element(given, shape, index)
         if given is not None and number is not None:
-            found.append(f"{indexed(program.operand_name(one), _index_in(given, index))} = {format_number(number)}")
+            name = program.operand_name(one)
+            former = "the former " if name == program.name(node.id) else ""  # as in x = x.log()
+            found.append(f"{former}{indexed(name, _index_in(given, index))} = {format_number(number)}")
     return found
 
 

@@ -68,7 +68,8 @@ def main() -> int:
     if options.figures is not None:
         write_figures(
             options.figures, files=options.count, refused=sum(refused.values()), opened=opened, faults=faults,
-            limit_mb=MEMORY // 1_000_000, before_mb=before, peak_mb=_peak(), slowest_s=round(slowest, 1), largest=largest,
+            limit_mb=MEMORY // 1_000_000, before_mb=before, peak_mb=_peak(), slowest_s=round(slowest, 1),
+            largest=largest,
         )  # fmt: skip
     return 1 if faults else 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from random import Random
 from typing import Any
 
@@ -17,7 +18,7 @@ TEXTS = (
     "float32", "mul", "add", "w", "<module>", "backward", "nan", "1e999", "-", "/", "'", "ctx.x", "args[0]", "...",
     "\u2028",
 )  # fmt: skip
-OTHERS: tuple[Any, ...] = (
+_OTHERS: tuple[Any, ...] = (
     None,
     True,
     False,
@@ -36,6 +37,11 @@ OTHERS: tuple[Any, ...] = (
 SHAPES = ((), (0,), (1,), (3,), (2, 2), (0, 3), (1, 1, 1), (2, 3, 1, 1), (300,), (1,) * 32)
 DTYPES = ("bool", "uint8", "int8", "int64", "float16", "float32", "float64", "complex64", "complex128")
 _SIGNALLING = {"float16": np.uint16(0x7D00), "float32": np.uint32(0x7F800001), "float64": np.uint64(0x7FF << 52 | 1)}
+
+
+def other(random: Random) -> Any:
+    """A value of any type; a new one each time, since the next change may be in it."""
+    return copy.deepcopy(random.choice(_OTHERS))
 
 
 def number(random: Random, now: int) -> int:

@@ -173,6 +173,13 @@ ENGINE = (
         " runs on microtape with microtape",
     },
 )
+THREAD = (
+    ("--thread",),
+    {
+        "metavar": "NAME",
+        "help": "record only the threads of this name; main is the first (default: all of the program)",
+    },
+)
 KEEP = (
     ("--keep",),
     {

@@ -45,6 +45,7 @@ class Origin:
     timeout: float | None = None  # end the script after so many seconds
     every: int | None = None  # instead of `passes`: the course of each pass whose number this divides
     is_module: bool = False  # `file` is the name of a module, for which `python` needs -m
+    thread: str | None = None  # record only the threads of this name
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
@@ -74,6 +75,7 @@ class Origin:
             getattr(arguments, "timeout", None),
             every,
             getattr(arguments, "is_module", False),
+            getattr(arguments, "thread", None),
         )
 
     @property
@@ -120,6 +122,7 @@ class Origin:
             started=started,
             search=self.search,
             engine=self.engine,
+            thread=self.thread,
             timeout=self.timeout,
             hidden_output=hidden_output,
             quiet=quiet,

@@ -66,6 +66,7 @@ class ScriptRecorder:
             after_pass=self.after_pass,
             check=request.check,
             engine=request.engine,
+            thread=request.thread,
         )
         until = Until.read(request.until) if request.until is not None else None
         self.keeper = Keeper(

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from lessons.model.header import read_header
-from lessons.model.load import COURSE, lesson_files
-
 
 class LessonName(NamedTuple):
     """How a lesson is called."""
@@ -24,6 +21,9 @@ def lesson_on(kind: str) -> LessonName | None:
 
 @cache
 def _by_kind() -> Mapping[str, LessonName]:
+    from lessons.model.header import read_header  # what is recorded is mostly right, and then nobody asks
+    from lessons.model.load import COURSE, lesson_files
+
     found: dict[str, LessonName] = {}
     for number, path in enumerate(lesson_files(COURSE), 1):
         header, _ = read_header(path, path.read_text(encoding="utf-8"))

@@ -14,14 +14,13 @@ from typing import IO
 
 from microtape.basics.collector import permanent
 from microtape.errors import RecordingError
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
-from microtape.recording.engines import Engine
 from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
+from microtape.recording.model.options import Check, Engine
 from microtape.recording.script.run import ScriptRun, record_script
 from microtape.recording.script.running import RunningScript
 from tui.shell.check_summary import check_summary

@@ -304,6 +304,7 @@ LEARNING: Options = (
     (("--all",), {"action": "store_true", "help": "solution: print all of it"}),
     (("--path",), {"metavar": "DIR", "help": "a folder with another course"}),
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
+    (("--no-torch",), {"action": "store_true", "help": "check, watch: do not run a solved exercise in PyTorch, too"}),
     (("--json",), {"action": "store_true", "help": "grade: print JSON"}),
     (("--exit-code",), {"action": "store_true", "help": "grade: exit with 5 unless every file solves its exercise"}),
     THEME,

@@ -21,7 +21,7 @@ from viz.basics.arrangement import AS_USUAL
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import FEW, MAX_BOXES, Amount, as_whole_number, as_words, asked_details
+from viz.basics.options import FEW, MAX_BOXES, Amount, Folding, as_whole_number, asked_details
 from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
 from viz.films.fit_frames import fit_frames
@@ -58,7 +58,9 @@ class Film:
     pass_index: int | Collection[int] | None = None
     show: Collection[str] | None = None
     fold: bool | None = None
+    depth: int | None = None
     open: str | Collection[str] = ()
+    closed: str | Collection[str] = ()
     into: int | str | None = None
     max_boxes: int = MAX_BOXES
     most_steps: int = MOST_STEPS
@@ -76,6 +78,10 @@ class Film:
     def _shown(self) -> Collection[str] | None:
         """The details that `show` or `detail` asks for."""
         return asked_details(self.show, self.detail)
+
+    def _folding(self, few: int = FEW) -> Folding:
+        """What the user wants folded."""
+        return Folding.asked(self.fold, self.depth, self.open, self.closed, few)
 
     @property
     def html(self) -> str:
@@ -112,7 +118,7 @@ class Film:
         if self.fit is None:
             frames, arrangement = self._frames(count), AS_USUAL
         else:
-            may_fold = self.into is None and self.fold is None and not as_words("open", self.open)
+            may_fold = self.into is None and self.fold is None and not self._folding().is_detailed
             frames, arrangement = fit_frames(
                 self._draft, self.fit, self._shown, theme, self.time_limit, may_fold=may_fold
             )
@@ -200,8 +206,10 @@ class Film:
         self, into: int | str, count: ProgressCounter, work_after: Callable[[int], int]
     ) -> list[_FilmedInside]:
         """What ran inside of a node: in the program, and in each of the passes."""
-        if self.fold or self.open or self.steps is not None:
-            raise DrawError("into= films what ran inside of one node: leave out fold=, open= and steps=")
+        if self.fold or self._folding().is_detailed or self.steps is not None:
+            raise DrawError(
+                "into= films what ran inside of one node: leave out fold=, depth=, open=, closed= and steps="
+            )
         which = find_passes(self.recording, into, self.pass_index)
         found = [find_insides(self.recording, into, number) for number in which]
         self._check_length(sum(len(one.steps) for one in found), "film one pass with pass_index=")
@@ -239,8 +247,8 @@ class Film:
     def _filmed_pass(
         self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter, few: int
     ) -> _FilmedPass:
-        scene = make_scene(timeline.at(), show=self._shown, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
-                           focus=False, few=few)  # fmt: skip
+        scene = make_scene(timeline.at(), show=self._shown, folding=self._folding(few),
+                           max_boxes=self.max_boxes, focus=False)  # fmt: skip
         moments = [timeline.at(done) for done in range(first, last + 1)]
         nodes = scene.selection.nodes
         if self.steps is not None:  # show only the rows of the tape that change
@@ -300,7 +308,9 @@ def film(
     pass_index: int | Collection[int] | None = None,
     show: Collection[str] | None = None,
     fold: bool | None = None,
+    depth: int | None = None,
     open: str | Collection[str] = (),
+    closed: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
     most_steps: int = MOST_STEPS,
@@ -323,7 +333,9 @@ def film(
         pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
         show: the details to show, as for `viz.draw`.
         fold: whether to draw repetitions as one box, as for `viz.draw`.
+        depth: how many levels of folds are open, as for `viz.draw`.
         open: folds to open, as for `viz.draw`.
+        closed: folds to keep closed, as for `viz.draw`.
         into: film what ran inside of a node instead, as for `viz.draw`, step by step.
         max_boxes: the most boxes to draw at once.
         most_steps: the most steps to film.
@@ -351,7 +363,9 @@ def film(
         pass_index=pass_index,
         show=show,
         fold=fold,
+        depth=depth,
         open=open,
+        closed=closed,
         into=into,
         max_boxes=max_boxes,
         most_steps=most_steps,

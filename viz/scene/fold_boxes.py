@@ -13,16 +13,18 @@ from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, InputGroup
-from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
-from viz.planning.folds import Item
+from viz.planning.display_names import code_at, location, operation_title, shape_words, tensor_name
+from viz.planning.fold import Item
+from viz.planning.fold_tree import Group
 from viz.planning.group_contents import GroupContents, Members
-from viz.planning.open_folds import Group
 from viz.planning.sparkline import sparkline
 from viz.scene.boxes import FORMULA_WIDTH, NO_GRADIENT
 from viz.scene.history_ends import WORDS, history_end
 from viz.scene.value_rows import VALUE_WIDTH
 
 MOST_ROLES = 6
+NAME_WIDTH = 30
+_NUMBERED = re.compile(r"^\d+\.(?=.)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +45,18 @@ class FoldBoxMaker:
         rows += [Row("", visible(" · ".join(map(self._word, group.times[0])), FORMULA_WIDTH), "muted")]
         rows += self._source(members.place)
         rows += self._results(self.contents.results(group))
+        rows += self._leaves(group)
         if state == "partly" or (state in ("current", "receiving") and done):
-            rows.append(Row("done", f"{done} of {len(members.nodes)} operations", "muted"))
+            rows.append(Row("done", f"{done} of {members.evaluated} steps", "muted"))
         return Box(
             id=group.id,
             kind="fold",
             state=state,
-            title=_title(group),
+            title=group.title,
             note=_each(group.nodes),
             rows=tuple(rows),
             ports=(),
-            tooltip=self._tooltip(group, members.nodes),
+            tooltip=self._tooltip(group),
             rank=rank,
             node=None,
             recorded_in=members.recorded_in,
@@ -63,12 +66,8 @@ class FoldBoxMaker:
     def inputs(self, group: InputGroup, rank: int) -> Box:
         """The box of a group of leaves or of constants."""
         leaves = self.contents.members(group)
-        roles = self._roles(group.members)
         of = " and ".join(user.name for user in group.of[:2])
-        rows = self._culprits(leaves)
-        rows += [self._role(role) for role in roles[:MOST_ROLES]]
-        if len(roles) > MOST_ROLES:
-            rows.append(Row("", f"… and {len(roles) - MOST_ROLES} more kinds", "muted"))
+        rows = [*self._culprits(leaves), *self._roles(group.members)]
         what = "leaves" if leaves.nodes else "tensors"
         return Box(
             id=group.id,
@@ -92,7 +91,7 @@ class FoldBoxMaker:
         node = self.now.recording.nodes[inside[0]]
         name = operation_title(self.now, node) if node.variable is None else self._name(node.id)
         more = f" and {len(inside) - 1} more" if len(inside) > 1 else ""
-        text = f"{self.culprits[node.id].text} in {name or f'%{node.id}'}{more}"
+        text = f"{self.culprits[node.id].text} in {visible(name, NAME_WIDTH) or f'%{node.id}'}{more}"
         return [Row("", visible(text, FORMULA_WIDTH), "alarm")]
 
     def _state(self, members: Members) -> BoxState:
@@ -120,7 +119,7 @@ class FoldBoxMaker:
     def _word(self, item: Item) -> str:
         if isinstance(item, int):
             return self.now.recording.nodes[item].op
-        return f"{item.name} ×{len(item.times)}" if len(item.times) > 1 else item.name
+        return Group(item, 0, len(item.times)).title
 
     def _source(self, place: Place | None) -> list[Row]:
         if "source" not in self.show or place is None:
@@ -155,20 +154,46 @@ class FoldBoxMaker:
             ]
         return [Row(key, sparkline(sizes), "gradient" if tone == "gradient" else "plain")]
 
-    def _roles(self, members: Sequence[int | TensorRef]) -> list[list[int | TensorRef]]:
-        """The members grouped by name, numbers aside: `layers[0].w` and `layers[1].w` have the same role."""
-        found: dict[tuple[str, int], list[int | TensorRef]] = {}
-        for one in members:
-            dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
-            found.setdefault((re.sub(r"\d+", "#", self._name(one)), dimensions), []).append(one)
-        return list(found.values())
+    def _leaves(self, group: Group) -> list[Row]:
+        """The leaves that only the group uses: their names or, for several repetitions, a row for each role."""
+        leaves = self.plan.leaves.get(group, ())
+        if not leaves:
+            return []
+        names = [self._name(leaf) for leaf in leaves]
+        one, several = ("parameter", "parameters") if all("." in name for name in names) else ("leaf", "leaves")
+        what = one if len(leaves) == 1 else several
+        if group.stop - group.first > 1:
+            return [Row("", f"{len(leaves)} {what}", "muted"), *self._roles(leaves, without_number=True)]
+        rows = [Row(f"{len(leaves)} {what}", visible(", ".join(short_names(names)), FORMULA_WIDTH))]
+        if "gradients" in self.show and self.now.pass_ is not None:
+            rows += self._sizes("|.grad|", [self.now.grad(self._tensor(leaf)) for leaf in leaves], "gradient")
+        return rows
 
-    def _role(self, members: Sequence[int | TensorRef]) -> Row:
+    def _roles(self, members: Sequence[int | TensorRef], *, without_number: bool = False) -> list[Row]:
+        """A row for each kind of member, numbers aside: `layers[0].w` and `layers[1].w` have the same role.
+
+        `without_number` also leaves the number out of `3.weight`.
+        """
+        names = short_names([self._name(one) for one in members])
+        if without_number and all(_NUMBERED.match(name) for name in names):
+            names = [_NUMBERED.sub("", name) for name in names]
+        roles: dict[tuple[str, int], list[tuple[str, int | TensorRef]]] = {}
+        for name, one in zip(names, members, strict=True):
+            dimensions = len(self.now.recording.tensors[self._tensor(one)].shape)
+            roles.setdefault((re.sub(r"\d+", "#", name), dimensions), []).append((name, one))
+        rows = [
+            self._role(span(role[0][0], role[-1][0]), [one for _, one in role])
+            for role in list(roles.values())[:MOST_ROLES]
+        ]
+        more = len(roles) - MOST_ROLES
+        return [*rows, Row("", f"… and {more} more kinds", "muted")] if more > 0 else rows
+
+    def _role(self, name: str, members: Sequence[int | TensorRef]) -> Row:
         now = self.now
         tensors = [self._tensor(one) for one in members]
         shapes = list(dict.fromkeys(now.recording.tensors[tensor].shape for tensor in tensors))
         text = f"{len(members)} of {shape_words(shapes[0])}" if len(shapes) == 1 else f"{len(members)}, several shapes"
-        named = span(self._name(members[0]), self._name(members[-1])) or "unnamed"
+        named = visible(name, NAME_WIDTH) or "unnamed"
         found = history_end(now, members[0]) if isinstance(members[0], TensorRef) else None
         if found is not None:
             text += f"  ✂ {WORDS[found.crossed.kind]}"
@@ -185,16 +210,32 @@ class FoldBoxMaker:
         return variable
 
     def _name(self, one: int | TensorRef) -> str:
-        return visible(self.now.recording.tensors[self._tensor(one)].name, NAME_WIDTH)
+        return self.now.recording.tensors[self._tensor(one)].name
 
-    def _tooltip(self, group: Group, nodes: Sequence[int]) -> tuple[str, ...]:
-        fold = group.fold
-        one = group.stop - 1
+    def _tooltip(self, group: Group) -> tuple[str, ...]:
+        fold, nodes = group.fold, group.nodes
+        path, last = (self.plan.view.tree.path(one) for one in (group, Group(fold, group.stop - 1, group.stop)))
+        span, opens = f"%{nodes[0][0]} to %{nodes[-1][-1]}", f'open="{path}" opens it'
+        if len(group.times) == 1:
+            return (f"{path}: {span}", opens)
         return (
-            f"{group.name}: {group.stop - group.first} of {len(fold.times)} repetitions, %{nodes[0]} to %{nodes[-1]}",
+            f"{path}: {len(group.times)} of {len(fold.times)} repetitions, {span}",
             "|value| and |grad| are root mean squares of each repetition's result, first to last, on a log scale",
-            f'open="{fold.name}" opens all repetitions, open="{fold.name}[{one}]" opens one',
+            f'{opens}, open="{last}" its last repetition',
         )
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The names without what all of them begin or end with: `q` and `k` for `block.q.weight` and `block.k.weight`."""
+    words = [name.split(".") for name in names]
+    if len(words) == 1:
+        return [".".join(words[0][-2:])]
+    shortest = min(map(len, words))
+    before = next((at for at in range(shortest - 1) if len({one[at] for one in words}) > 1), shortest - 1)
+    words = [one[before:] for one in words]
+    shortest = min(map(len, words))
+    after = next((at for at in range(shortest - 1) if len({one[-1 - at] for one in words}) > 1), shortest - 1)
+    return [".".join(one[: len(one) - after]) for one in words]
 
 
 def span(first: str, last: str) -> str:
@@ -203,11 +244,6 @@ def span(first: str, last: str) -> str:
     if len(one) != len(other) or one[::2] != other[::2]:
         return f"{first} … {last}"
     return "".join(a if a == b else f"{a}…{b}" for a, b in zip(one, other, strict=True))
-
-
-def _title(group: Group) -> str:
-    times = group.stop - group.first
-    return group.name if times == len(group.fold.times) == 1 else f"{group.name} ×{times}"
 
 
 def _each(times: Sequence[Sequence[int]]) -> str:

@@ -304,7 +304,7 @@ def test_insides_in_another_pass_are_pointed_to() -> None:
 
 
 def test_options_of_other_pictures_are_refused() -> None:
-    with pytest.raises(viz.DrawError, match="leave out around=, fold= and open="):
+    with pytest.raises(viz.DrawError, match="leave out around=, fold=, depth=, open= and closed="):
         viz.draw(recorded(clipping), into="z", around="z")
     with pytest.raises(viz.DrawError, match="step= takes 0 to 11"):
         viz.draw(recorded(clipping), into="z", step=12)
@@ -331,5 +331,5 @@ def test_a_film_walks_through_the_steps_with_the_variables_at_each() -> None:
     unpacking = chapter["frames"][9]["detail"]
     assert [name for name, *_ in unpacking["variables"]] == ["ctx.lo", "g", "_g_inside"]
     assert chapter["frames"][9]["tape"]["8"][0] == "current"
-    with pytest.raises(viz.DrawError, match="leave out fold=, open= and steps="):
+    with pytest.raises(viz.DrawError, match="leave out fold=, depth=, open=, closed= and steps="):
         _ = viz.film(recorded(clipping), into="z", steps=(0, 1)).html

@@ -49,8 +49,9 @@ def _outermost(groups: Sequence[Group], tree: FoldTree) -> list[Group]:
 
 
 def _has_parts(group: Group) -> bool:
-    """Whether it consists of further folds."""
-    return any(isinstance(item, Fold) for item in group.times[-1])
+    """Whether it has a structure that should be seen: scopes in a scope, any folds in another fold."""
+    inner = [item for item in group.times[-1] if isinstance(item, Fold)]
+    return any(item.kind == "scope" for item in inner) if group.fold.kind == "scope" else bool(inner)
 
 
 def _is_example(group: Group) -> bool:

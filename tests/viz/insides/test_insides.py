@@ -325,11 +325,10 @@ def test_graphviz_keeps_the_ranks() -> None:
 @needs_graphviz
 def test_a_film_walks_through_the_steps_with_the_variables_at_each() -> None:
     page = viz.film(recorded(clipping), into="z").html
-    data = json.loads(re.search(r'id="film">(.*?)</script>', page)[1])  # type: ignore[index]
+    data, part = (json.loads(re.search(rf'id="{id}">(.*?)</script>', page)[1]) for id in ("film", "d0-0"))  # type: ignore[index]
     (chapter,) = data["chapters"]
-    assert len(chapter["frames"]) == len(chapter["tape"]) + 1 == 12
-    unpacking = chapter["frames"][9]["detail"]
-    assert [name for name, *_ in unpacking["variables"]] == ["ctx.lo", "g", "_g_inside"]
-    assert chapter["frames"][9]["tape"]["8"][0] == "current"
+    assert chapter["count"] == len(chapter["tape"]) + 1 == 12
+    assert [name for name, *_ in part["steps"][9]["variables"]] == ["ctx.lo", "g", "_g_inside"]
+    assert [state for since, state, _ in chapter["tape"][8]["history"] if since == 9] == ["current"]
     with pytest.raises(viz.DrawError, match="leave out fold=, depth=, open=, closed= and steps="):
         _ = viz.film(recorded(clipping), into="z", steps=(0, 1)).html

@@ -30,7 +30,7 @@ from microtape.recording.findings import findings
 from microtape.recording.script.background import into_background
 from microtape.recording.script.main_program import MainProgram
 from microtape.recording.script.program import Program
-from microtape.recording.script.request import REPORT, RUNNING, Request
+from microtape.recording.script.request import REPORT, ROOM, RUNNING, Request
 from microtape.recording.script.search import Search
 from microtape.recording.script.stopping import (
     StopScript,
@@ -288,6 +288,8 @@ class ScriptRecorder:
         if self.report["problem"] is None:
             self.journal.remove()
         path = os.path.join(self.request.folder, REPORT)
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self.request.folder, ROOM))
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(self.report, file)
         os.replace(f"{path}.new", path)

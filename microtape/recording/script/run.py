@@ -42,12 +42,13 @@ from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, load, save
 from microtape.recording.script.notebook import is_notebook
 from microtape.recording.script.program import find_program
-from microtape.recording.script.request import RUNNING, Request
+from microtape.recording.script.request import ROOM, RUNNING, Request
 from microtape.recording.script.running import RunningScript
 from microtape.recording.script.search import SearchEnd
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
+_ROOM = 8_192  # bytes: a report has fewer
 _TIMED_OUT = 124  # as of the command `timeout`
 _ENDED_EARLY = "the program was ended before its end: only the passes that had ended are recorded"
 
@@ -155,6 +156,7 @@ def record_script(
     program = find_program(path, is_module=is_module)
     check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        Path(folder, ROOM).write_bytes(bytes(_ROOM))
         request = Request(
             program=program,
             out=os.path.abspath(out),

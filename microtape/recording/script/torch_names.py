@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.abc
-import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -28,7 +26,7 @@ def says_torch_alone(tree: ast.Module) -> bool:
     return _TORCH in imported and _OURS not in imported
 
 
-class TorchNames(importlib.abc.MetaPathFinder):
+class TorchNames:
     """Finds microtape where a program imports torch: `torch.nn` is `microtape.nn`."""
 
     def start(self) -> None:
@@ -44,10 +42,11 @@ class TorchNames(importlib.abc.MetaPathFinder):
             module = importlib.import_module(_OURS + dot + rest)
         except ModuleNotFoundError:
             raise ModuleNotFoundError(f"microtape has no {name}; {ELSEWHERE}", name=name) from None
-        return importlib.util.spec_from_loader(name, _Known(module), is_package=hasattr(module, "__path__"))
+        loader: Any = _Known(module)  # no subclass: `importlib.abc` is slow to import
+        return ModuleSpec(name, loader, is_package=hasattr(module, "__path__"))
 
 
-class _Known(importlib.abc.Loader):
+class _Known:
     """Loads a module that is there already, and leaves it as it is."""
 
     def __init__(self, module: ModuleType) -> None:

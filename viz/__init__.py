@@ -6,7 +6,8 @@ notebook, the results of both display themselves.
     recording + step  ->  scene: VisualGraph  ->  output: DOT text  ->  output: SVG, PNG or PDF, by Graphviz in a child
 
 basics     the data of a graph (`graph`), themes, options, safe text (`characters`), heat maps, errors
-planning   which nodes become boxes: `selection`, `folds` (loops, functions and scopes), `open_folds`, `dataflow`,
+planning   which nodes become boxes: `selection`, `folds` (scopes, loops, functions, lines), which make a `fold_tree`;
+           `choose_cut` says what is open in it: what was asked for by `fold_names`, or an `overview`; `dataflow`,
            `box_plan`, `ranks`
 scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
 insides    what ran inside of a node: `walk` finds the steps, `inside_graph` builds their boxes and arrows

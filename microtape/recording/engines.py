@@ -45,6 +45,7 @@ class ProgramRecorder(Displayed):
         after_pass: called after each recorded pass with its index.
         check: which gradients to check by finite differences.
         engine: the engine to record. None: the one whose backward runs first.
+        thread: record only the threads of this name; `main` is the first one. None: all that the program starts.
     """
 
     def __init__(
@@ -54,10 +55,11 @@ class ProgramRecorder(Displayed):
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
         engine: Engine | None = None,
+        thread: str | None = None,
     ) -> None:
-        self._options = {"title": title, "root": root, "after_pass": after_pass, "check": check}
-        self._engine = engine
-        self._own = Recorder(title, root=root, after_pass=after_pass, check=check)
+        self._options = {"title": title, "root": root, "after_pass": after_pass, "check": check, "thread": thread}
+        self._engine, self._thread = engine, thread
+        self._own = Recorder(title, root=root, after_pass=after_pass, check=check, thread=thread)
         self._torch: TorchRecorder | None = None
         self._also: Engine | None = None  # an engine that was used, but is not recorded
         self._asleep = False
@@ -128,8 +130,10 @@ class ProgramRecorder(Displayed):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the recording does not say by itself: that another engine was used as well."""
+        """What the recording does not say by itself: that another engine was used, or one thread asked for."""
         found = []
+        if self._thread is not None:
+            found.append(f"only the thread {self._thread} is recorded")
         if self._also is not None:
             found.append(_OTHER.format(other=NAMES[self._also], option=self._also))
         return tuple(found)
@@ -280,7 +284,8 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
     Around a loop, `with record(until="nan", save="nan.tape"):` keeps only the pass where it happens and writes it at
-    once; `passes="3-5"` and `every=100` keep other passes. See `LoopRecorder`, which has these arguments.
+    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread. See `LoopRecorder`,
+    which has these arguments.
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be

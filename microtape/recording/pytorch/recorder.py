@@ -90,6 +90,7 @@ class TorchRecorder:
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        thread: str | None = None,
         on_device: Callable[[Any], bool] | None = None,
     ) -> None:
         self.title = title
@@ -102,7 +103,7 @@ class TorchRecorder:
         self.freed: WeakKeyDictionary[GraphNode, tuple[int, Place | None]] = WeakKeyDictionary()
         self._open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
-        self.threads = Threads()
+        self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
         self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)

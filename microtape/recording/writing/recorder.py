@@ -50,7 +50,7 @@ class Recorder(Watcher, Displayed):
     It watches the thread that made it, and those that this one starts; see Note [Passes of threads].
 
     `after_pass(n)` is called at the end of every outermost pass, where n is its index. `check` says which gradients are
-    checked by finite differences. See Note [Segments].
+    checked by finite differences. With `thread`, only the threads of that name are recorded. See Note [Segments].
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Recorder(Watcher, Displayed):
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        thread: str | None = None,
     ) -> None:
         self.title = title
         self.check = check
@@ -72,7 +73,7 @@ class Recorder(Watcher, Displayed):
         self.freed: FreedNodes = WeakKeyDictionary()
         self._open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self.threads = Threads()
+        self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
         self.lock = self.passes_of_threads.lock
         self.asleep = False

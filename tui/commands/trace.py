@@ -78,8 +78,8 @@ def print_trace(recording: Recording, passes: list[int], arguments: argparse.Nam
 def _view_is_asked_for(arguments: argparse.Namespace) -> bool:
     asked = (arguments.step, arguments.why, arguments.node, arguments.array, arguments.find)
     rest = (arguments.boxes, arguments.forward, arguments.fold, arguments.marks, arguments.stops, arguments.changes)
-    rest += (arguments.lists, arguments.courses)
-    return any(one is not None for one in asked) or any(rest)
+    lists = (arguments.lists, arguments.courses)
+    return any(one is not None for one in asked) or any(rest) or any(lists)
 
 
 def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("package", ["viz", "lessons", "microtape.recording"])
+@pytest.mark.parametrize("package", ["viz", "lessons", "microtape.recording", "microtape.recording.findings"])
 def test_every_public_name_is_listed_and_found(package):
     program = f"import {package} as p; assert set(p.__all__) <= set(dir(p)); print([getattr(p, n) for n in p.__all__])"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)

@@ -128,7 +128,8 @@ def class_report(folder: str, course: Course, name: str, *, as_json: bool, as_cs
 def _report_lines(found: ClassReport) -> Iterator[str]:
     """How a class stands, as text."""
     width = max(len("lesson"), *(len(one.lesson.name) for one in found.tallies))
-    yield f"{_number(len(found.learners), 'learner')}, {_number(sum(one.state != 'no file' for one in found.standings), 'file')}"
+    files = sum(one.state != "no file" for one in found.standings)
+    yield f"{_number(len(found.learners), 'learner')}, {_number(files, 'file')}"
     yield ""
     yield f"{'lesson':{width}}  {'  '.join(STATES)}"
     for lesson, counts in found.tallies:

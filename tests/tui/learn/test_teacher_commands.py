@@ -228,7 +228,8 @@ class TestReport:
     def report(self, *words):
         return main(["learn", "report", *map(str, words), "--path", str(EXAMPLE)])
 
-    def test_who_is_stuck_where_and_the_misconceptions(self, handed_in, capfd):
+    def test_who_is_stuck_where_and_the_misconceptions(self, handed_in, capfd, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "160")
         assert self.report(handed_in, "mean") == Exit.OK
         assert capfd.readouterr().out.splitlines() == [
             "5 learners, 4 files",

@@ -12,7 +12,7 @@ from tui.time.calls import CallCursor
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.event_rows import EndRow, WriteRow
-from tui.time.listing import FoldedTape, Listing, RunRow
+from tui.time.listing import FoldedTape, GroupRow, Listing
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
@@ -201,9 +201,9 @@ class _Printer:
             drawn = listing.lanes.draw(at, columns.lane_limit, ascii=self.ascii)[0]
             if isinstance(entry, int):
                 yield f"{INDENT}  {self._row(self._cells(cursor, entry, drawn))}".rstrip()
-            elif isinstance(entry, RunRow):
+            elif isinstance(entry, GroupRow):
                 done = cursor.count_done(listing.tape_rows(at))
-                what = f"{'+' if self.ascii else '▸'} {entry.run.label}   {done} of {len(entry.nodes)} done"
+                what = f"{'+' if self.ascii else '▸'} {entry.group.title}   {done} of {len(entry.nodes)} done"
                 lanes = fit(drawn, columns.lanes)
                 yield f"{INDENT}  {' ' * columns.number} {lanes} {shown(what, ascii=self.ascii)}"
 

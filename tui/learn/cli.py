@@ -67,6 +67,10 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
             return class_report(
                 _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, as_csv=arguments.csv, ascii=ascii
             )
+        if words.command == "book":
+            from tui.learn.book import book
+
+            return book(course, rest[0] if rest else "", " ".join(rest[1:]))
         workspace = Workspace(None if path is None else folder_of(path))
         context = CommandContext(course, workspace, arguments, ascii, theme)
         code = _run(context, words)
@@ -105,7 +109,7 @@ def _run(context: CommandContext, words: Words) -> int:
 
 def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
-    every = ("list", *COMMANDS, "engine", "about", "verify", "grade", "report", "new")
+    every = ("list", *COMMANDS, "engine", "about", "verify", "grade", "report", "new", "book")
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:

@@ -23,7 +23,7 @@ from microtape.recording.writing.recorder import Recorder
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
-from viz import notebook
+from viz import notebook, notebook_parts
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,8 +98,9 @@ def test_a_tensor_with_a_history_shows_its_graph(outputs: list[Any]) -> None:
 
 def test_without_a_notebook_nothing_but_text_is_shown() -> None:
     recording = diamond()
-    for one in (recording.passes[0], recording.nodes[0], mt.ones(1, requires_grad=True) * 2):
-        assert one._repr_mimebundle_() is None  # type: ignore[union-attr]
+    assert notebook_parts.show_pass(recording.passes[0]) is None
+    assert notebook_parts.show_record(recording.nodes[0]) is None
+    assert notebook_parts.show_tensor(mt.ones(1, requires_grad=True) * 2) is None
 
 
 @pytest.mark.slow

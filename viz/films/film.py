@@ -18,7 +18,7 @@ from viz.as_recording import as_recording
 from viz.basics.arrangement import AS_USUAL
 from viz.basics.errors import DrawError
 from viz.basics.graph import LegendItem, VisualGraph
-from viz.basics.options import FEW, MAX_BOXES, Amount, as_words, asked_details
+from viz.basics.options import FEW, MAX_BOXES, Amount, Folding, asked_details
 from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
 from viz.films.filming import Filming, check_passes
@@ -46,7 +46,9 @@ class Film:
     pass_index: int | Collection[int] | None = None
     show: Collection[str] | None = None
     fold: bool | None = None
+    depth: int | None = None
     open: str | Collection[str] = ()
+    closed: str | Collection[str] = ()
     into: int | str | None = None
     max_boxes: int = MAX_BOXES
     most_steps: int | None = None
@@ -64,6 +66,11 @@ class Film:
     def _shown(self) -> Collection[str] | None:
         """The details that `show` or `detail` asks for."""
         return asked_details(self.show, self.detail)
+
+    @property
+    def _folding(self) -> Folding:
+        """What the user wants folded."""
+        return Folding.asked(self.fold, self.depth, self.open, self.closed)
 
     @property
     def html(self) -> str:
@@ -102,7 +109,7 @@ class Film:
         if self.fit is None:
             frames, arrangement, camera = self._frames(count), AS_USUAL, None
         else:
-            may_fold = self.into is None and self.fold is None and not as_words("open", self.open)
+            may_fold = self.into is None and self.fold is None and not self._folding.is_detailed
             frames, arrangement, camera = fit_frames(
                 self._draft, self.fit, self._shown, theme, self.time_limit, may_fold=may_fold
             )
@@ -123,8 +130,7 @@ class Film:
             self.recording,
             pass_index=self.pass_index,
             show=self._shown,
-            fold=self.fold,
-            open=self.open,
+            folding=self._folding,
             into=self.into,
             max_boxes=self.max_boxes,
             most_steps=most_steps if self.most_steps is None else self.most_steps,
@@ -137,9 +143,9 @@ class Film:
 
     def _draft(self, show: Collection[str] | None, fold: bool | None = None, few: int = FEW) -> list[VisualGraph]:
         """The frames with these details and folds."""
-        filming = self._filming(MOST_FRAMES).with_less(show, fold)
+        filming = self._filming(MOST_FRAMES).with_less(show, fold, few)
         count = ProgressCounter(lambda done, of: None)
-        return [one for filmed in filming.passes(count, int, few) for one in filmed.layout.pictures()]
+        return [one for filmed in filming.passes(count, int) for one in filmed.layout.pictures()]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the film in the format of the suffix, .html or .gif. Returns the path.
@@ -181,7 +187,9 @@ def film(
     pass_index: int | Collection[int] | None = None,
     show: Collection[str] | None = None,
     fold: bool | None = None,
+    depth: int | None = None,
     open: str | Collection[str] = (),
+    closed: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
     most_steps: int | None = None,
@@ -204,7 +212,9 @@ def film(
         pass_index: which call of `backward` or `grad`, from 0, or several of them. None: all, one after another.
         show: the details to show, as for `viz.draw`.
         fold: whether to draw repetitions as one box, as for `viz.draw`.
+        depth: how many levels of folds are open, as for `viz.draw`.
         open: folds to open, as for `viz.draw`.
+        closed: folds to keep closed, as for `viz.draw`.
         into: film what ran inside of a node instead, as for `viz.draw`, step by step.
         max_boxes: the most boxes to draw at once.
         most_steps: the most steps to film. None: 100,000 on a page, 1,000 in a GIF.
@@ -232,7 +242,9 @@ def film(
         pass_index=pass_index,
         show=show,
         fold=fold,
+        depth=depth,
         open=open,
+        closed=closed,
         into=into,
         max_boxes=max_boxes,
         most_steps=most_steps,

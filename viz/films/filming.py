@@ -11,7 +11,7 @@ from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import FEW, as_whole_number
+from viz.basics.options import Folding, as_whole_number
 from viz.basics.progress import ProgressCounter
 from viz.films.fixed_layout import FixedLayout
 from viz.films.inside_data import inside_chapter
@@ -60,25 +60,20 @@ class Filming:
     recording: Recording
     pass_index: int | Collection[int] | None
     show: Collection[str] | None
-    fold: bool | None
-    open: str | Collection[str]
+    folding: Folding
     into: int | str | None
     max_boxes: int
     most_steps: int
     steps: tuple[int, int] | None
     title: str | None
 
-    def with_less(self, show: Collection[str] | None, fold: bool | None) -> Filming:
-        """The same with these details, and folded if `fold` says so."""
-        return replace(self, show=show, fold=self.fold if fold is None else fold)
+    def with_less(self, show: Collection[str] | None, fold: bool | None, few: int) -> Filming:
+        """The same with these details, folded if `fold` says so; folds open by themselves up to `few` boxes."""
+        fold = self.folding.fold if fold is None else fold
+        return replace(self, show=show, folding=replace(self.folding, fold=fold, few=few))
 
-    def passes(
-        self, count: ProgressCounter, work_after: Callable[[int], int], few: int = FEW
-    ) -> Sequence[FilmedPass | FilmedInside]:
-        """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards.
-
-        Folds open by themselves as long as a picture has at most `few` boxes.
-        """
+    def passes(self, count: ProgressCounter, work_after: Callable[[int], int]) -> Sequence[FilmedPass | FilmedInside]:
+        """The passes to show, each with its pictures. `work_after(n)` is the work that n pictures need afterwards."""
         recording = self.recording
         if self.into is not None:
             return self._filmed_insides(self.into, count, work_after)
@@ -97,16 +92,16 @@ class Filming:
         counts = [last - first + 1 for first, last in ranges]
         count.begin(sum(counts) + sum(map(work_after, counts)))
         with paused():
-            return [
-                self._filmed_pass(timeline, *one, count, few) for timeline, one in zip(timelines, ranges, strict=True)
-            ]
+            return [self._filmed_pass(timeline, *one, count) for timeline, one in zip(timelines, ranges, strict=True)]
 
     def _filmed_insides(
         self, into: int | str, count: ProgressCounter, work_after: Callable[[int], int]
     ) -> list[FilmedInside]:
         """What ran inside of a node: in the program, and in each of the passes."""
-        if self.fold or self.open or self.steps is not None:
-            raise DrawError("into= films what ran inside of one node: leave out fold=, open= and steps=")
+        if self.folding.fold or self.folding.is_detailed or self.steps is not None:
+            raise DrawError(
+                "into= films what ran inside of one node: leave out fold=, depth=, open=, closed= and steps="
+            )
         which = find_passes(self.recording, into, self.pass_index)
         found = [find_insides(self.recording, into, number) for number in which]
         self._check_length(sum(len(one.steps) for one in found), "film one pass with pass_index=")
@@ -151,11 +146,8 @@ class Filming:
             raise DrawError(f"steps=({first}, {last}) is not valid: the pass has {count} steps, counted from 0")
         return first, min(last, count)
 
-    def _filmed_pass(
-        self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter, few: int
-    ) -> FilmedPass:
-        scene = make_scene(timeline.at(), show=self.show, fold=self.fold, open=self.open, max_boxes=self.max_boxes,
-                           focus=False, few=few)  # fmt: skip
+    def _filmed_pass(self, timeline: PassTimeline, first: int, last: int, count: ProgressCounter) -> FilmedPass:
+        scene = make_scene(timeline.at(), show=self.show, folding=self.folding, max_boxes=self.max_boxes, focus=False)
         moments = [timeline.at(done) for done in range(first, last + 1)]
         nodes = scene.selection.nodes
         if self.steps is not None:  # show only the rows of the tape that change

@@ -13,7 +13,7 @@ from microtape.recording.model.model import Place, TensorRef, Value
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.planning.box_plan import InputGroup, Link
 from viz.planning.dataflow import Use
-from viz.planning.open_folds import Group
+from viz.planning.fold_tree import Group
 from viz.planning.running_sizes import RunningSizes
 from viz.planning.sparkline import root_mean_square
 
@@ -67,8 +67,8 @@ class GradientFlow:
 class GroupContents:
     """Looks up the members of groups, the gradients along arrows, and the sizes of arrays; each is computed once."""
 
-    def __init__(self, timeline: PassTimeline, uses: Sequence[Use]) -> None:
-        self._timeline, self._uses = timeline, uses
+    def __init__(self, timeline: PassTimeline, uses: Sequence[Use], leaves: Mapping[Group, tuple[int, ...]]) -> None:
+        self._timeline, self._uses, self._leaves = timeline, uses, leaves
         self._members: dict[Group | InputGroup, Members] = {}
         self._flows: dict[Link, GradientFlow] = {}
         self._results: dict[Group, list[int]] = {}
@@ -80,7 +80,7 @@ class GroupContents:
         known = self._members.get(of)
         if known is None:
             nodes = (
-                tuple(node for each in of.nodes for node in each)
+                (*(node for each in of.nodes for node in each), *self._leaves.get(of, ()))
                 if isinstance(of, Group)
                 else tuple(one for one in of.members if isinstance(one, int))
             )

@@ -28,6 +28,7 @@ from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
+from viz.basics.options import Folding
 from viz.basics.theme import LIGHT
 from viz.films.fit_frames import fit_frames
 from viz.films.fixed_layout import FixedLayout
@@ -104,7 +105,7 @@ def test_reused_boxes_equal_newly_built_ones(
     for number in range(len(recording.passes)):
         timeline = PassTimeline(recording, number)
         for fold in (True, False):
-            scene = make_scene(timeline.at(), fold=fold, focus=False)
+            scene = make_scene(timeline.at(), folding=Folding(fold), focus=False)
             one_by_one = [picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)]
             assert list(pictures(timeline, scene)) == one_by_one
 

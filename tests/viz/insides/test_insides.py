@@ -304,7 +304,7 @@ def test_insides_in_another_pass_are_pointed_to() -> None:
 
 
 def test_options_of_other_pictures_are_refused() -> None:
-    with pytest.raises(viz.DrawError, match="leave out around=, fold= and open="):
+    with pytest.raises(viz.DrawError, match="leave out around=, fold=, depth=, open= and closed="):
         viz.draw(recorded(clipping), into="z", around="z")
     with pytest.raises(viz.DrawError, match="step= takes 0 to 11"):
         viz.draw(recorded(clipping), into="z", step=12)
@@ -330,5 +330,5 @@ def test_a_film_walks_through_the_steps_with_the_variables_at_each() -> None:
     assert chapter["count"] == len(chapter["tape"]) + 1 == 12
     assert [name for name, *_ in part["steps"][9]["variables"]] == ["ctx.lo", "g", "_g_inside"]
     assert [state for since, state, _ in chapter["tape"][8]["history"] if since == 9] == ["current"]
-    with pytest.raises(viz.DrawError, match="leave out fold=, open= and steps="):
+    with pytest.raises(viz.DrawError, match="leave out fold=, depth=, open=, closed= and steps="):
         _ = viz.film(recorded(clipping), into="z", steps=(0, 1)).html

@@ -94,8 +94,7 @@ class Browser:
     ) -> None:
         """Open a file or an address; with a width below 800 pixels, as a phone."""
         address = path if isinstance(path, str) else path.as_uri()
-        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
-                   mobile=size[0] < 800)  # fmt: skip
+        self.resize(size)
         self._send("Emulation.setScriptExecutionDisabled", value=not script)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._send("Emulation.setEmulatedMedia", features=scheme)
@@ -107,6 +106,11 @@ class Browser:
         while self.evaluate("document.readyState + location.protocol") != f"complete{address.partition(':')[0]}:":
             assert time.monotonic() < deadline, f"{path} was not loaded"
             time.sleep(0.02)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Give the window that size."""
+        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                   mobile=size[0] < 800)  # fmt: skip
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page; a promise is awaited."""

@@ -668,6 +668,18 @@ def test_the_box_of_each_step_is_seen_whole(browser: Browser, tall: Path, size: 
 
 @needs_graphviz
 @needs_browser
+def test_a_graph_that_fits_stays_whole_when_the_window_changes(browser: Browser, page: Path) -> None:
+    browser.open(page, size=(1280, 620))
+    for size in ((1280, 900), (1280, 620)):
+        browser.resize(size)
+        browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert is_inside(browser, "#p0", "#stage")
+        graph, stage = place(browser, "#p0"), place(browser, "#stage")
+        assert graph[1] - stage[1] == pytest.approx(stage[3] - graph[3], abs=2)
+
+
+@needs_graphviz
+@needs_browser
 def test_rows_are_buttons_that_keys_reach_and_a_link_skips_them(browser: Browser, tall: Path) -> None:
     browser.open(tall)
     focus = "document.activeElement"

@@ -139,7 +139,7 @@ class Operations(_Mode):  # type: ignore[misc]
         version = seen.latest = result._version
         if version not in seen.values:
             seen.values[version] = tensors.copied(result)
-        seen.node, seen.output_nr = node.reference, result.output_nr
+        seen.node, seen.output_nr = weakref.ref(node), result.output_nr
         node.outputs[seen.output_nr] = seen, version
         if end == node.sequence_nr + 1 == start + 1:
             tensors.values.clear()
@@ -273,7 +273,7 @@ class Operations(_Mode):  # type: ignore[misc]
         """Note the node of a view whose memory was written to: torch makes it when a recorded call uses the view."""
         if tensor.requires_grad and tells_history(tensor) and tensor.grad_fn is not None:
             node = self.tensors.node(tensor.grad_fn)
-            seen.node, seen.output_nr = node.reference, tensor.output_nr
+            seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
             node.outputs.setdefault(tensor.output_nr, (seen, version))
 
     def _computed(self, tensor: Any, operation: Operation) -> None:
@@ -283,7 +283,7 @@ class Operations(_Mode):  # type: ignore[misc]
         seen, version = self.tensors.read(tensor)
         seen.border = None
         seen.requires_grad, seen.is_leaf = True, False
-        seen.node, seen.output_nr = node.reference, tensor.output_nr
+        seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
         node.outputs[tensor.output_nr] = (seen, version)
 
     def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:

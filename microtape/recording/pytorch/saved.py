@@ -9,6 +9,7 @@ import torch
 from torch._C._autograd import SavedTensor as _SavedTensor
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.recording.model.model import Value
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.values import shape_and_dtype
@@ -61,11 +62,12 @@ class PackedRanges:
 
 
 class Saved(NamedTuple):
-    """A saved tensor at the version that was saved, and its version now."""
+    """A saved tensor at the version that was saved, its value then, and its version now."""
 
     name: str
     tensor: SeenTensor
     version: int
+    value: Value | None
     now: int
 
 
@@ -92,18 +94,18 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
                 now, saved = int(versions[1]), int(versions[2])
                 overwritten = _overwritten(node, raw, tensors)
                 if overwritten is not None:
-                    found.append(Saved(name, overwritten, saved, now))
+                    found.append(Saved(name, overwritten, saved, overwritten.values.get(saved), now))
             continue
         if isinstance(value, torch.Tensor):
             seen, version = _seen(value, tensors)
             if attribute in _WRITTEN_UNCOUNTED:
                 seen.values[version] = tensors.values.of(value)
-            found.append(Saved(name, seen, version, version))
+            found.append(Saved(name, seen, version, seen.values.get(version), version))
         elif isinstance(value, list | tuple):
             for i, one in enumerate(value):
                 if isinstance(one, torch.Tensor):
                     seen, version = _seen(one, tensors)
-                    found.append(Saved(f"{name}[{i}]", seen, version, version))
+                    found.append(Saved(f"{name}[{i}]", seen, version, seen.values.get(version), version))
     return SavedTensors(tuple(found), False)
 
 

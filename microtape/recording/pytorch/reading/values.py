@@ -155,7 +155,9 @@ class Values:
 
     def _put_off(self, tensor: Any) -> Any:
         """The summary of a large tensor, to be made later from a copy, if there is room for one."""
-        if tensor.numel() <= COPIED or self._budget.left <= tensor.nbytes or not tensor.is_cpu or _is_unreadable(tensor):
+        if tensor.numel() <= COPIED or tensor.nbytes >= self._budget.left or not tensor.is_cpu:
+            return None
+        if _is_unreadable(tensor):
             return None
         raw = np.array(raw_of(tensor))
         self._budget.left -= raw.nbytes

@@ -10,7 +10,6 @@ Note [What is noted, and what is made of it]
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -251,6 +250,7 @@ def edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
 
 def _described(metadata: Any) -> tuple[Any, Any]:
     """The shape and dtype of an output, as torch says them; a nested tensor has no shape."""
-    with contextlib.suppress(Exception):
+    try:
         return metadata.shape, metadata.dtype
-    return None, None
+    except Exception:
+        return None, None

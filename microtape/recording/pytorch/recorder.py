@@ -136,13 +136,15 @@ class TorchRecorder:
         )
         values = self.tensors.begin_segment(renews=renews)
         if self.segments:
-            self.reached.values = values
+            self.segments[-1].reached.values = values
         reached = Reached(self.tensors, self.operations, self.packed, self.faults)
         tape = Tape(reached, self.sources, self.faults, self.tensors)
         known = self.segments[-1].checker if self.segments else None
         checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
         self.segments.append(Segment(reached, tape, [], checker, updates, TorchCalls(budget)))
-        self.reached, self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
+        segment = self.segments[-1]
+        self.reached, self.tape, self.passes = segment.reached, segment.tape, segment.passes
+        self.checker, self.updates, self.calls = segment.checker, segment.updates, segment.calls
 
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:

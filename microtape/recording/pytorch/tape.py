@@ -88,7 +88,7 @@ class Tape:
         while waiting:
             one = waiting[-1]
             edges = found[one].edges if one not in self.ids else ()
-            if before := [to for to, _ in edges if to in found and to not in self.ids and to.sequence_nr != LEAF]:
+            if before := [to for to, _ in edges if to in found and to not in self.ids and _sequence_nr(to) != LEAF]:
                 waiting += before
             else:
                 self._number_operation(found[waiting.pop()])
@@ -280,8 +280,9 @@ class Tape:
         return ()
 
 
-def _sequence_nr(node: GraphNode) -> int:
-    return node.sequence_nr
+def _sequence_nr(node: Any) -> int:
+    number: int = node.sequence_nr
+    return number
 
 
 def _position(name: str) -> int:

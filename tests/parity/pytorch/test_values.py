@@ -448,7 +448,7 @@ def test_whatever_fails_gives_no_value(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(memory, "address_of", broken)
-    monkeypatch.setattr(values, "string_at", broken)
+    monkeypatch.setattr(values, "bytes_at", broken)
     assert values.value_of(torch.ones(3)) is None
     assert values.Values().of(torch.ones(3)) is None
     assert values.shape_and_dtype("no tensor") == ((), "unknown")

@@ -17,13 +17,13 @@ from microtape.recording.model.model import Value
 from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.passes.schedule import Schedule
 
-_NATIVE = {torch.float32: np.float32, torch.float64: np.float64}
+_NATIVE = {torch.float32, torch.float64}
 _Array = np.ndarray
 
 
-def adds_in_numpy(gradient: Any, term: Value | None) -> bool:
-    """Whether numpy can add a gradient, whose value is `term`, as torch does."""
-    return type(term) is _Array and _NATIVE.get(gradient.dtype) == term.dtype
+def is_added_by_numpy(gradient: Any) -> bool:
+    """Whether numpy adds copies of gradients of this dtype as torch adds the gradients."""
+    return gradient.dtype in _NATIVE
 
 
 class TorchSums:

@@ -19,9 +19,9 @@ from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.graph import Graph
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
-from microtape.recording.pytorch.passes.buffers import TorchSums, adds_in_numpy
+from microtape.recording.pytorch.passes.buffers import TorchSums, is_added_by_numpy
 from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
-from microtape.recording.pytorch.passes.pass_notes import NONE, Asked, PassNotes, StepNotes
+from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, StepNotes
 from microtape.recording.pytorch.passes.request import Request, edge_of
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Made, Reached
@@ -32,6 +32,7 @@ from microtape.recording.pytorch.tensors import Tensors
 Fault = Callable[[Exception], None]
 _is_compiling = torch.compiler.is_compiling
 _FOUND_BY_ANOMALY_MODE = "returned nan values in its"
+_Array = np.ndarray
 _SEVERAL: Any = object()  # several gradients have arrived in a buffer
 
 
@@ -114,7 +115,7 @@ class OpenPass:
             self._arriving[edge] = seed if edge not in self._arriving else _SEVERAL
         self._sums = TorchSums(self.schedule, self._value)
         for edge, seed, known in zip(root_keys, request.seeds, self.notes.seeds, strict=True):
-            if seed is not None and not adds_in_numpy(seed, known):
+            if seed is not None and not (type(known) is _Array and is_added_by_numpy(seed)):
                 self._sums.add(edge, seed)
         self._values.clear()
         self.made_until = next_sequence_nr()
@@ -124,6 +125,7 @@ class OpenPass:
         self._handles: list[Any] = []
         self._leaf_steps: list[tuple[StepNotes, torch.Tensor, object]] = []
         self._hooks = UserHooks(self._value, self._values, calls)
+        self._has_hooks = False  # whether the program has any
         try:
             self._listen(graph)
         except BaseException:
@@ -149,19 +151,18 @@ class OpenPass:
             if leaf is not None:
                 running.grad_before = self._grads.get(key)
                 running.leaf = leaf
-            hooks.watch_tensors(key, leaf)
-            if len(hooks_of_node) > 1 or self._may_have_prehooks(key):
-                entries[key].hooks = hooks.watch_node(key, node, handle, probe=self._may_have_prehooks(key))
+            if leaf is not None or key.outputs:
+                hooks.watch_tensors(key, leaf)
+            probe = self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
+            if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
+                entries[key].hooks = hooks.watch_node(key, node, handle, probe=probe)
                 running.has_hooks = bool(entries[key].hooks)
             if hooks.is_used:
                 running.is_changed = hooks.changes(key)
             if entries[key].about.kind == "function":
                 running.is_users = True
                 self._handles.append(node.register_prehook(_Arriving(self._arrives, running)))
-
-    def _may_have_prehooks(self, key: GraphNode) -> bool:
-        """Whether the program may have put hooks on a node: then it has looked at nodes, or we came later."""
-        return self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
+        self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
@@ -179,9 +180,10 @@ class OpenPass:
 
     def _ran(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
         """The node has run. Runs inside of torch's engine: no exception of ours may leave."""
+        if self.is_outer or self.cut is not None or _is_compiling():
+            return
         try:
-            if not self.is_outer and self.cut is None and not _is_compiling():
-                self._end(running, grad_inputs, grad_outputs)
+            self._note(running, grad_inputs, grad_outputs)
         except Exception as error:
             self._fault(error)
 
@@ -198,35 +200,45 @@ class OpenPass:
         except Exception as error:
             self._fault(error)
 
-    def _end(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
-        key, value = running.key, self._value
-        calls = self._hooks.calls_of(key) if self._hooks.is_used else ()
-        seen = _seen_by_hooks(calls, running.grad_before) if calls and len(grad_outputs) == 1 else None
-        arrived = [self._arrived(running, i, gradient, seen) for i, gradient in enumerate(grad_outputs)]
+    def _note(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
+        """Note what arrived at a node that has run, and what it has sent."""
+        key, value, arriving = running.key, self._value, self._arriving
+        calls = self._hooks.calls_of(key) if self._has_hooks else ()
+        arrived: list[Value | None] = []
+        for i, gradient in enumerate(grad_outputs):
+            known = arriving.pop((key, i), None)
+            if type(known) is not _Array or running.is_changed or gradient is None:
+                seen = _seen_by_hooks(calls, running.grad_before) if calls and len(grad_outputs) == 1 else None
+                known = self._arrived(running, i, known, gradient, seen)
+            arrived.append(known)
         sent: list[Value | None] = []
         step = StepNotes(key, arrived, sent)
         leaf = running.leaf
         if leaf is None:
             last, known = None, None
-            for gradient in grad_inputs:
+            passes_on = arrived[0] if arrived and not (running.is_users or running.has_hooks) else None
+            for gradient, edge in zip(grad_inputs, self.schedule.edges[key], strict=False):
                 if gradient is None:
                     known = None
-                elif grad_outputs and gradient is grad_outputs[0] and not (running.is_users or running.has_hooks):
-                    known = arrived[0]
+                elif passes_on is not None and gradient is grad_outputs[0]:
+                    known = passes_on
                 elif gradient is not last:
                     known = value(gradient)
                 last = gradient
                 sent.append(known)
-            self._deliver(step, grad_inputs)
+                if known is not None:
+                    arriving[edge] = known if edge not in arriving else _SEVERAL
+                    if type(known) is not _Array or not is_added_by_numpy(gradient):
+                        step.note_total(len(sent) - 1, self._sums.add(edge, gradient))
+        else:
+            step.grad_before, step.grad_after = running.grad_before, value(leaf.grad)
+            self._leaf_steps.append((step, leaf, state_of(leaf.grad)))
         now = next_sequence_nr()
         if now != self.made_until:
             self._reached.note_computed(zip(grad_outputs, arrived, strict=True))
             self._reached.note_computed(zip(grad_inputs, sent, strict=False))
             self._reached.log.append(Made(self.made_until, now, self.index, key))
             self.made_until = now
-        if leaf is not None:
-            step.grad_before, step.grad_after = running.grad_before, value(leaf.grad)
-            self._leaf_steps.append((step, leaf, state_of(leaf.grad)))
         if calls:
             step.calls = calls
         if running.is_changed:
@@ -237,32 +249,21 @@ class OpenPass:
         if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
             self._check(checker, step, (grad_inputs, grad_outputs))
 
-    def _arrived(self, running: _Running, i: int, gradient: Any, seen: Value | None) -> Value | None:
+    def _arrived(self, running: _Running, i: int, known: Any, gradient: Any, seen: Value | None) -> Value | None:
         """What arrived at an output of the node, as hooks have `seen` it.
 
-        One gradient that nobody could change is what was sent.
+        One gradient that nobody could change is what was sent, and so `known`.
         """
-        known = self._arriving.pop((running.key, i), None)
         if gradient is None:
             return None
         if known is None or known is _SEVERAL or running.is_changed:
             if running.arrived is not None:
                 seen = running.arrived[i]
             return seen if seen is not None else self._value(gradient)
-        if type(known) is not np.ndarray and not running.is_users:
+        if not running.is_users:
             self._values.note(gradient, known)
-        return known
-
-    def _deliver(self, step: StepNotes, gradients: Sequence[Any]) -> None:
-        """The gradients travel along the node's edges."""
-        arriving = self._arriving
-        for output, (edge, term) in enumerate(zip(self.schedule.edges[step.key], step.sent, strict=False)):
-            if term is not None:
-                arriving[edge] = term if edge not in arriving else _SEVERAL
-                if not adds_in_numpy(gradients[output], term):
-                    if step.totals is NONE:
-                        step.totals = {}
-                    step.totals[output] = self._sums.add(edge, gradients[output])  # type: ignore[index]
+        found: Value = known
+        return found
 
     def _check(self, checker: TorchChecker, step: StepNotes, gradients: tuple[Any, Any]) -> None:
         """Check a node that has run by finite differences."""

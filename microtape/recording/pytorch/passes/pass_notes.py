@@ -24,7 +24,7 @@ from microtape.recording.pytorch.passes.buffers import Sums
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.tape import Tape
 
-NONE: Mapping[int, Value | None] = {}
+_NONE: Mapping[int, Value | None] = {}
 
 
 class StepNotes:
@@ -36,13 +36,17 @@ class StepNotes:
 
     def __init__(self, key: GraphNode, arrived: Sequence[Value | None], sent: Sequence[Value | None]) -> None:
         self.key, self.arrived, self.sent = key, arrived, sent
-        self.totals = NONE  # by output: the sum in the receiver's buffer, where numpy cannot add
+        self.totals = _NONE  # by output: the sum in the receiver's buffer, where numpy cannot add
         self.calls: tuple[HookCall, ...] = ()
         self.is_changed = False  # whether hooks may have changed what arrived
         self.grad_before: Value | None = None
         self.grad_after: Value | None = None
         self.is_failed = False  # whether it failed before it had sent anything
         self.error: ErrorRecord | None = None
+
+    def note_total(self, output: int, total: Value | None) -> None:
+        """Note a sum that numpy cannot add up; None: it will be known when it arrives."""
+        self.totals = {**self.totals, output: total}
 
 
 class Asked(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from ctypes import string_at
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,9 @@ from microtape.recording.pytorch.reading.later import LaterSummary
 from microtape.recording.pytorch.reading.memory import (
     BOOL,
     NUMPY,
+    QUICK,
     address_of,
+    bytes_at,
     elements_of,
     is_lazy,
     layout_of,
@@ -46,10 +47,7 @@ _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
-_keys_of = _torch._C._dispatch_keys
-_SAMPLES = (torch.zeros(1), torch.zeros(1, requires_grad=True))
-_ORDINARY = {_keys_of(one).raw_repr() for one in _SAMPLES if hasattr(_keys_of(one), "raw_repr")}
-"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped; none before torch 2.5."""
+_STRIDED = torch.strided
 
 
 class Budget:
@@ -76,7 +74,7 @@ class Values:
     def __init__(self, budget: Budget | None = None, on_device: Callable[[Any], bool] | None = None) -> None:
         self._budget = budget if budget is not None else Budget()
         self._on_device = on_device or _is_on_device
-        self._ordinary = _ORDINARY if on_device is None else set()
+        self._has_quick_way = on_device is None
         self._fetcher = Fetcher()
         self._known: dict[Any, Value | None] = {}
         self._large: dict[Any, tuple[Summary | LaterSummary, Any]] = {}  # memory -> its summary, shape and strides
@@ -84,11 +82,13 @@ class Values:
 
     def of(self, tensor: Any) -> Value | None:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
-        if type(tensor) not in _PLAIN or _is_compiling():
+        if type(tensor) not in _PLAIN:
             return None
         try:
-            if self._ordinary and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
+            if self._has_quick_way and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
                 return value
+            if _is_compiling():
+                return None
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
                     if self._on_device(tensor) and tensor.numel() <= COPIED:
@@ -232,11 +232,15 @@ def _is_dense(tensor: Any) -> bool:
 
 
 def _small(tensor: Any) -> Value | None:
-    """A copy of few elements in the memory of the processor, with as few calls as possible."""
-    if _keys_of(tensor).raw_repr() not in _ORDINARY:
+    """A copy of few elements in the memory of the processor, with as few calls as possible.
+
+    Raises RuntimeError for some tensors that have no memory of their own.
+    """
+    dtype = QUICK.get(tensor.dtype)
+    if dtype is None or tensor.layout is not _STRIDED or not tensor.is_cpu or tensor.is_neg():
         return None
-    size, dtype = tensor.numel(), NUMPY.get(tensor.dtype)
-    if not 0 < size <= ALWAYS_COPIED or dtype is None or dtype is BOOL:
+    size = tensor.numel()
+    if not 0 < size <= ALWAYS_COPIED:
         return None
     if not tensor.is_contiguous():
         strides = tensor.stride()
@@ -244,7 +248,7 @@ def _small(tensor: Any) -> Value | None:
     address, length = tensor.data_ptr(), size * dtype.itemsize
     if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
         return None
-    return np.ndarray(tuple(tensor.shape), dtype, string_at(address, length))  # a `torch.Size` takes longer
+    return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
@@ -294,7 +298,7 @@ def _value(tensor: Any, copied: int) -> Value | None:
         return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
     if dtype is not None and dtype is not BOOL and tensor.is_contiguous() and not is_lazy(tensor):
         size = tensor.nbytes  # the usual case by a shorter way: the bytes are the array
-        return np.ndarray(tensor.shape, dtype, string_at(address_of(tensor, size), size) if size else b"")
+        return np.ndarray(tensor.shape, dtype, bytes_at(address_of(tensor, size), size) if size else b"")
     return _frozen(np.array(elements_of(tensor)))
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 import torch
-from torch._C._autograd import SavedTensor as _SavedTensor
+from torch._C import _autograd
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.model.model import Value
@@ -21,6 +21,7 @@ _WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
 _FREED = ("second time", "after they have already been freed", "already been freed")
 
 
+_SavedTensor: Any = _autograd.SavedTensor
 TELLS_HOOKS = hasattr(_SavedTensor, "unpack_hook")
 """Whether a saved tensor tells if hooks have packed it: since torch 2.10."""
 
@@ -86,6 +87,8 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
             if _is_packed(getattr(node, raw)):
                 continue
             value = getattr(node, attribute)
+            if value is None:
+                continue
         except (RuntimeError, AttributeError) as error:
             message = str(error)
             if any(words in message for words in _FREED):
@@ -111,8 +114,10 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
 
 def _is_packed(raw: Any) -> bool:
     """Whether reading a saved tensor would run an unpack hook of the program's."""
+    if type(raw) is _SavedTensor:
+        return TELLS_HOOKS and raw.unpack_hook is not None
     if isinstance(raw, list | tuple):
-        return any(getattr(one, "unpack_hook", None) is not None for one in raw)
+        return any([_is_packed(one) for one in raw])
     return getattr(raw, "unpack_hook", None) is not None
 
 

@@ -7,6 +7,7 @@ values: see Note [What is noted, and what is made of it].
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,31 +37,23 @@ _Array = np.ndarray
 _SEVERAL: Any = object()  # several gradients have arrived in a buffer
 
 
-class _Running(OwnHook):
-    """Our hook on a node, and what is needed of the node when it has run."""
-
-    leaf: torch.Tensor | None = None  # defaults of the class: most nodes have none of these
-    grad_before: Value | None = None
-    is_changed = False  # by hooks, before the node runs
-    is_users = False  # its backward may write into what arrives
-    has_hooks = False
-    arrived: list[Value | None] | None = None  # of the program's own function, read before it runs
-
-    def __init__(self, ran: Callable[..., None], key: GraphNode) -> None:
-        self.ran, self.key = ran, key
-
-    def __call__(self, grad_inputs: Any, grad_outputs: Any) -> None:
-        self.ran(self, grad_inputs, grad_outputs)
+class _Hook(functools.partial[None], OwnHook):
+    """A hook of ours: a method, and what it needs to know of the node."""
 
 
-class _Arriving(OwnHook):
-    """Our hook before a node."""
+class _About:
+    """What has to be known of a node when it has run."""
 
-    def __init__(self, arrives: Callable[..., None], running: _Running) -> None:
-        self.arrives, self.running = arrives, running
+    def __init__(self) -> None:
+        self.leaf: torch.Tensor | None = None
+        self.grad_before: Value | None = None
+        self.is_changed = False  # by hooks, before the node runs
+        self.is_users = False  # its backward may write into what arrives
+        self.has_hooks = False
+        self.arrived: list[Value | None] | None = None  # of the program's own function, read before it runs
 
-    def __call__(self, grad_outputs: Any) -> None:
-        self.arrives(self.running, grad_outputs)
+
+_USUAL = _About()
 
 
 class OpenPass:
@@ -144,24 +137,28 @@ class OpenPass:
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            running = _Running(ran, key)
-            handle = node.register_hook(running)
+            is_function = entries[key].about.kind == "function"
+            about = _USUAL if leaf is None and not is_function else _About()
+            hook = _Hook(ran, key, about)
+            handle = node.register_hook(hook)
             hooks_of_node = handle.hooks_dict_ref()
             self._hooks_of.append((hooks_of_node, handle.id))
-            if leaf is not None:
-                running.grad_before = self._grads.get(key)
-                running.leaf = leaf
             if leaf is not None or key.outputs:
                 hooks.watch_tensors(key, leaf)
             probe = self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
+            names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
-                entries[key].hooks = hooks.watch_node(key, node, handle, probe=probe)
-                running.has_hooks = bool(entries[key].hooks)
-            if hooks.is_used:
-                running.is_changed = hooks.changes(key)
-            if entries[key].about.kind == "function":
-                running.is_users = True
-                self._handles.append(node.register_prehook(_Arriving(self._arrives, running)))
+                names = hooks.watch_node(key, node, handle, probe=probe)
+            entries[key].hooks = names
+            if names or (hooks.is_used and hooks.changes(key)):
+                about = _About()
+                about.is_changed, about.has_hooks = hooks.changes(key), bool(names)
+                hooks_of_node[handle.id] = _Hook(ran, key, about)
+            if leaf is not None:
+                about.leaf, about.grad_before = leaf, self._grads.get(key)
+            if is_function:
+                about.is_users = True
+                self._handles.append(node.register_prehook(_Hook(self._arrives, key, about)))
         self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
@@ -178,45 +175,45 @@ class OpenPass:
         self._arriving.clear()
         self._sums.clear()
 
-    def _ran(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
+    def _ran(self, key: GraphNode, about: _About, grad_inputs: Any, grad_outputs: Any) -> None:
         """The node has run. Runs inside of torch's engine: no exception of ours may leave."""
         if self.is_outer or self.cut is not None or _is_compiling():
             return
         try:
-            self._note(running, grad_inputs, grad_outputs)
+            self._note(key, about, grad_inputs, grad_outputs)
         except Exception as error:
             self._fault(error)
 
-    def _arrives(self, running: _Running, grad_outputs: Any) -> None:
+    def _arrives(self, key: GraphNode, about: _About, grad_outputs: Any) -> None:
         """A function of the program's own is about to run, which may write into its gradients."""
         try:
             if not self.is_outer and self.cut is None and not _is_compiling():
-                known = [self._arriving.get((running.key, i)) for i in range(len(grad_outputs))]
-                running.arrived = [
-                    one if one is not None and one is not _SEVERAL and not running.is_changed else self._value(gradient)
+                known = [self._arriving.get((key, i)) for i in range(len(grad_outputs))]
+                about.arrived = [
+                    one if one is not None and one is not _SEVERAL and not about.is_changed else self._value(gradient)
                     for gradient, one in zip(grad_outputs, known, strict=True)
                 ]
                 self._values.clear()  # what it frees may be at the same address as what it returns
         except Exception as error:
             self._fault(error)
 
-    def _note(self, running: _Running, grad_inputs: Any, grad_outputs: Any) -> None:
+    def _note(self, key: GraphNode, about: _About, grad_inputs: Any, grad_outputs: Any) -> None:
         """Note what arrived at a node that has run, and what it has sent."""
-        key, value, arriving = running.key, self._value, self._arriving
+        value, arriving = self._value, self._arriving
         calls = self._hooks.calls_of(key) if self._has_hooks else ()
         arrived: list[Value | None] = []
         for i, gradient in enumerate(grad_outputs):
             known = arriving.pop((key, i), None)
-            if type(known) is not _Array or running.is_changed or gradient is None:
-                seen = _seen_by_hooks(calls, running.grad_before) if calls and len(grad_outputs) == 1 else None
-                known = self._arrived(running, i, known, gradient, seen)
+            if type(known) is not _Array or about.is_changed or gradient is None:
+                seen = _seen_by_hooks(calls, about.grad_before) if calls and len(grad_outputs) == 1 else None
+                known = self._arrived(about, i, known, gradient, seen)
             arrived.append(known)
         sent: list[Value | None] = []
         step = StepNotes(key, arrived, sent)
-        leaf = running.leaf
+        leaf = about.leaf
         if leaf is None:
             last, known = None, None
-            passes_on = arrived[0] if arrived and not (running.is_users or running.has_hooks) else None
+            passes_on = arrived[0] if arrived and not (about.is_users or about.has_hooks) else None
             for gradient, edge in zip(grad_inputs, self.schedule.edges[key], strict=False):
                 if gradient is None:
                     known = None
@@ -231,7 +228,7 @@ class OpenPass:
                     if type(known) is not _Array or not is_added_by_numpy(gradient):
                         step.note_total(len(sent) - 1, self._sums.add(edge, gradient))
         else:
-            step.grad_before, step.grad_after = running.grad_before, value(leaf.grad)
+            step.grad_before, step.grad_after = about.grad_before, value(leaf.grad)
             self._leaf_steps.append((step, leaf, state_of(leaf.grad)))
         now = next_sequence_nr()
         if now != self.made_until:
@@ -241,7 +238,7 @@ class OpenPass:
             self.made_until = now
         if calls:
             step.calls = calls
-        if running.is_changed:
+        if about.is_changed:
             step.is_changed = True
         self.steps.append(step)
         self._values.clear()
@@ -249,18 +246,18 @@ class OpenPass:
         if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
             self._check(checker, step, (grad_inputs, grad_outputs))
 
-    def _arrived(self, running: _Running, i: int, known: Any, gradient: Any, seen: Value | None) -> Value | None:
+    def _arrived(self, about: _About, i: int, known: Any, gradient: Any, seen: Value | None) -> Value | None:
         """What arrived at an output of the node, as hooks have `seen` it.
 
         One gradient that nobody could change is what was sent, and so `known`.
         """
         if gradient is None:
             return None
-        if known is None or known is _SEVERAL or running.is_changed:
-            if running.arrived is not None:
-                seen = running.arrived[i]
+        if known is None or known is _SEVERAL or about.is_changed:
+            if about.arrived is not None:
+                seen = about.arrived[i]
             return seen if seen is not None else self._value(gradient)
-        if not running.is_users:
+        if not about.is_users:
             self._values.note(gradient, known)
         found: Value = known
         return found

@@ -89,7 +89,8 @@ def sample_of(tensor: Any, most: int) -> _Array | None:
             return None
         with _WithoutFunctionModes():
             dtype, size = QUICK.get(tensor.dtype), tensor.nbytes
-            if dtype is not None and 0 < size <= most * dtype.itemsize and tensor.is_contiguous() and not tensor.is_neg():
+            is_whole = dtype is not None and 0 < size <= most * dtype.itemsize
+            if is_whole and tensor.is_contiguous() and not tensor.is_neg():
                 return np.frombuffer(bytes_at(address_of(tensor, size), size), dtype)
             elements = elements_of(tensor).ravel(order="K")
     except Exception:

@@ -85,8 +85,10 @@ class Values:
         if type(tensor) not in _PLAIN:
             return None
         try:
-            if self._has_quick_way and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
-                return value
+            if self._has_quick_way and not _count_of_function_modes():
+                value = _quick_copy(tensor, ALWAYS_COPIED)
+                if value is not None:
+                    return value
             if _is_compiling():
                 return None
             with _WithoutFunctionModes():
@@ -102,7 +104,9 @@ class Values:
                 key = *elements, tensor.is_conj(), tensor.is_neg()
                 known = self._known.get(key)
                 if known is None:
-                    summary = self._reduced(tensor) or self._view_of_known(tensor) or self._put_off(tensor)
+                    summary = self._reduced(tensor)
+                    if summary is None and tensor.numel() > COPIED:
+                        summary = self._view_of_known(tensor) or self._put_off(tensor)
                     known = self._known[key] = summary if summary is not None else self._new(tensor)
                     self.note(tensor, known)
                 return known
@@ -148,16 +152,16 @@ class Values:
         return settled(records) if self._puts_off or self._fetcher.was_used else records
 
     def _new(self, tensor: Any) -> Value | None:
-        value = _value(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
+        limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
+        value = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
+        value = value if value is not None else _value(tensor, limit)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
         return value
 
     def _put_off(self, tensor: Any) -> Any:
         """The summary of a large tensor, to be made later from a copy, if there is room for one."""
-        if tensor.numel() <= COPIED or tensor.nbytes >= self._budget.left or not tensor.is_cpu:
-            return None
-        if _is_unreadable(tensor):
+        if tensor.nbytes >= self._budget.left or not tensor.is_cpu or _is_unreadable(tensor):
             return None
         raw = np.array(raw_of(tensor))
         self._budget.left -= raw.nbytes
@@ -166,8 +170,6 @@ class Values:
 
     def _view_of_known(self, tensor: Any) -> Any:
         """The summary of a large array, if the same memory was summarised in another shape."""
-        if tensor.numel() <= COPIED:
-            return None
         known = self._large.get(_memory_of(tensor))
         if known is None or not _is_dense(tensor):
             return None
@@ -231,8 +233,8 @@ def _is_dense(tensor: Any) -> bool:
     return True
 
 
-def _small(tensor: Any) -> Value | None:
-    """A copy of few elements in the memory of the processor, with as few calls as possible.
+def _quick_copy(tensor: Any, most: int) -> Value | None:
+    """A copy of at most so many elements in the memory of the processor, with as few calls as possible.
 
     Raises RuntimeError for some tensors that have no memory of their own.
     """
@@ -240,7 +242,7 @@ def _small(tensor: Any) -> Value | None:
     if dtype is None or tensor.layout is not _STRIDED or not tensor.is_cpu or tensor.is_neg():
         return None
     size = tensor.numel()
-    if not 0 < size <= ALWAYS_COPIED:
+    if not 0 < size <= most:
         return None
     if not tensor.is_contiguous():
         strides = tensor.stride()

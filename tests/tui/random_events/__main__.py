@@ -5,7 +5,8 @@
     python -m tests.tui.random_events --only "lesson" --seed 7
     python -m tests.tui.random_events --replay failure.json    the events of a failure, again
 
-Each run is a process of its own. Ctrl-C ends them after this run, and it tells what was counted so far. A failure's events are shrunk, and written to `--out` as a file to replay.
+Each run is a process of its own. Ctrl-C ends them after this run, and it tells what was counted so far. A failure's
+events are shrunk, and written to `--out` as a file to replay.
 """
 
 from __future__ import annotations

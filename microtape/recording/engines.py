@@ -9,20 +9,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from microtape.basics.call_site import user_frame
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.loops import LoopRecorder
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import ErrorRecord, Recording
+from microtape.recording.model.options import NAMES, Check, Engine
 from microtape.recording.writing import recorder as own
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.node import Node
@@ -32,13 +32,11 @@ from microtape.tape.watch import Watcher, watch
 if TYPE_CHECKING:
     from microtape.recording.pytorch.recorder import TorchRecorder
 
-Engine: TypeAlias = Literal["microtape", "torch"]
-NAMES: dict[Engine, str] = {"microtape": "microtape", "torch": "PyTorch"}
 _OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
 _TORCH = "microtape.recording.pytorch.recorder"
 
 
-class ProgramRecorder:
+class ProgramRecorder(Displayed):
     """Records a program, whichever engine it uses; used like `Recorder`.
 
     Args:
@@ -243,8 +241,8 @@ class _Passes(Watcher):
                     self._after_pass(index)
 
 
-class _TorchImport(importlib.abc.MetaPathFinder):
-    """Calls `arrived` once the program has imported torch; torch itself is found and run as always."""
+class _TorchImport:
+    """Finds torch, which is then run as always, and calls `arrived` once the program has imported it."""
 
     def __init__(self, arrived: Callable[[], None]) -> None:
         self._arrived = arrived

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microtape.recording.checking.finite_differences import Check
-from microtape.recording.engines import Engine
+from microtape.recording.model.options import Check, Engine
 from microtape.recording.script.program import Program
 
 

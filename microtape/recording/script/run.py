@@ -28,23 +28,24 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
-from microtape.recording.engines import NAMES, Engine
 from microtape.recording.file.destination import check_writable
 from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, load, save
+from microtape.recording.model.options import NAMES, Check, Engine
 from microtape.recording.script.notebook import is_notebook
 from microtape.recording.script.program import find_program
 from microtape.recording.script.request import ROOM, RUNNING, Request
 from microtape.recording.script.running import RunningScript
-from microtape.recording.script.search import SearchEnd
+
+if TYPE_CHECKING:
+    from microtape.recording.script.search import SearchEnd
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7

@@ -22,8 +22,10 @@ from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
-from microtape.recording.checking.finite_differences import Check, GradientChecker
+from microtape.recording.checking.finite_differences import GradientChecker
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
+from microtape.recording.model.options import Check
 from microtape.recording.writing.call_stack import CallStack, last_frame
 from microtape.recording.writing.calls import CallBudget, Calls, notes_of
 from microtape.recording.writing.copies import copied
@@ -42,7 +44,7 @@ from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import Watcher, watch
 
 
-class Recorder(Watcher):
+class Recorder(Watcher, Displayed):
     """A `Watcher` that makes a `Recording` of what happens between entering and leaving it.
 
     It watches the thread that made it, and those that this one starts; see Note [Passes of threads].

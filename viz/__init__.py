@@ -22,13 +22,30 @@ notebook       makes recordings display themselves in a notebook
 as_recording   converts the argument of `viz.draw` and `viz.film` into a recording
 """
 
-from viz.basics.errors import DrawError, GraphvizError, TooLargeError
-from viz.basics.options import DETAILS
-from viz.basics.theme import THEMES
-from viz.drawing import Drawing, draw
-from viz.films.film import Film, film
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
 from viz.notebook import install
 
+if TYPE_CHECKING:
+    from viz.basics.errors import DrawError, GraphvizError, TooLargeError
+    from viz.basics.options import DETAILS
+    from viz.basics.theme import THEMES
+    from viz.drawing import Drawing, draw
+    from viz.films.film import Film, film
+
 __all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]
+
+# The stepper and the trace use parts of this package, and draw nothing.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        "DETAILS": "basics.options",
+        "THEMES": "basics.theme",
+        **dict.fromkeys(("DrawError", "GraphvizError", "TooLargeError"), "basics.errors"),
+        **dict.fromkeys(("Drawing", "draw"), "drawing"),
+        **dict.fromkeys(("Film", "film"), "films.film"),
+    },
+)
 
 install()

@@ -173,6 +173,13 @@ ENGINE = (
         " runs on microtape with microtape",
     },
 )
+THREAD = (
+    ("--thread",),
+    {
+        "metavar": "NAME",
+        "help": "record only the threads of this name; main is the first (default: all of the program)",
+    },
+)
 KEEP = (
     ("--keep",),
     {
@@ -308,6 +315,7 @@ LEARNING: Options = (
     (("--all",), {"action": "store_true", "help": "solution: print all of it"}),
     (("--path",), {"metavar": "DIR", "help": "a folder with another course"}),
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
+    (("--no-torch",), {"action": "store_true", "help": "check, watch: do not run a solved exercise in PyTorch, too"}),
     (("--json",), {"action": "store_true", "help": "grade: print JSON"}),
     (("--exit-code",), {"action": "store_true", "help": "grade: exit with 5 unless every file solves its exercise"}),
     THEME,

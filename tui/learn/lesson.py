@@ -132,6 +132,8 @@ class LessonScreen(LessonActionsScreen):
         self._view = name
         self._arrange()
         self.query_one(FIRST_FOCUS[name], Widget).focus()
+        if name == "exercise":
+            self.prepare_check()
 
     def _arrange(self) -> None:
         # Sets `display`: changing a class of the screen would make Textual style every line of the text again.

@@ -18,7 +18,7 @@ from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
-from tui.words.findings import row_of
+from tui.words.findings import lesson_of_error, row_of
 from tui.words.inside_lines import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
@@ -156,6 +156,8 @@ def _closing(recording: Recording) -> Iterator[str]:
     if recording.error is not None:
         yield ""
         yield f"The program ended with {recording.error.type}: {recording.error.message}"
+        if lesson := lesson_of_error(recording):
+            yield lesson
     for note in recording.notes:
         yield ""
         yield f"Note: {note}"

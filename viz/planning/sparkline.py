@@ -23,7 +23,8 @@ def root_mean_square(value: Value) -> float:
         return math.hypot(value.mean, value.std)
     if not value.size:
         return 0.0
-    numbers = np.abs(value).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN of a file
+        numbers = np.abs(value).astype(np.float64)
     largest = float(numbers.max())
     if not math.isfinite(largest) or not largest:
         return largest if not largest else math.nan

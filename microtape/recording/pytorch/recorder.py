@@ -59,8 +59,8 @@ from microtape.recording.writing.sources import Sources
 _is_compiling = torch.compiler.is_compiling
 _TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
 _FORWARD = "derivatives in forward mode (jvp, jacfwd, forward_ad) have no backward pass and are not recorded"
-_OLDEST, _NEWEST = (2, 4), (2, 13)
-_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.13"
+_OLDEST, _NEWEST = (2, 4), (2, 14)
+_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.14"
 
 
 class Segment(NamedTuple):

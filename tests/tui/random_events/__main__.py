@@ -18,6 +18,7 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from tests.reliability.figures import write_figures
 from tests.tui.random_events.events import Event, random_events
 from tests.tui.random_events.play import PATIENCE, Failure, play
 from tests.tui.random_events.shrink import shrink
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the subjects whose names contain this text")
     parser.add_argument("--trials", type=int, default=120, help="how many shorter sequences are tried of a failure")
     parser.add_argument("--out", type=Path, default=Path("random_events"), help="the folder for failures")
+    parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")
     parser.add_argument("--replay", type=Path, help="a file that an earlier run has written")
     arguments = parser.parse_args()
     if arguments.replay is not None:
@@ -44,17 +46,23 @@ def main() -> int:
         return int(failure is not None)
     every = [one for one in subjects() if arguments.only in one]
     failed = 0
+    shown = set()
     for number in range(arguments.seed, arguments.seed + arguments.runs):
         subject, begin = every[number % len(every)], time.monotonic()
         events = random_events(f"{subject} {number}", arguments.events)
         failure = in_a_process(subject, events)
         took = time.monotonic() - begin
+        shown.add(subject)
         print(f"run {number}, {subject}: {failure.kind if failure else 'passed'} ({took:.0f} s)", flush=True)
         if failure is not None:
             failed += 1
             arguments.out.mkdir(exist_ok=True, parents=True)
             path = arguments.out / f"{number}.json"
             print(f"  {report(subject, events, failure, path, arguments.trials)}", flush=True)
+    if arguments.figures is not None:
+        write_figures(
+            arguments.figures, runs=arguments.runs, events=arguments.events, failed=failed, subjects=len(shown)
+        )
     print(f"{arguments.runs - failed} of {arguments.runs} runs of {arguments.events:,} events passed")
     return min(failed, 100)
 

@@ -5,16 +5,22 @@ model                   what a lesson is
     load                reads a course from its folder; `header` reads the header of a lesson
     predictions         the right answers to questions about the next step
     answers             whether an answer says the same as the right one
-    messages            the lesson that explains an error message; `findings`: the lesson about a finding
+    messages            the lessons that explain an error message
+    findings            the lesson about a finding, or about an error: reads headers alone
+    timing              the minutes that a lesson takes
+    notebook            a lesson as a notebook;  template: the files of a new lesson
     solution_pieces     a solution piece by piece
     fault_names         the faults that a wrong engine can have
 checking                what a learner's file does
     verdict             compares a learner's file with the solution
-    observe             runs files in a child process and collects their results; `observe_child` is that process
+    expected            what a file is compared with: the solution, and the known wrong answers
+    observe             runs files in a child process (`checking_process`, `observe_child`) and collects their results
+    warm_checker        checks one file again and again, with a process that waits for it
+    in_pytorch          runs a solved exercise with PyTorch in the engine's place
     no_subprocesses     forbids a learner's file to start other processes
     plain_data          results as plain data, which can be compared and put into words
     verdict_report      a verdict in words; `error_remarks` explains errors
-    grade_class         checks the files of a class
+    grade_class         checks the files of a class; `class_report` sums them up
     record              records a lesson's program, or one check of a learner's file (by `recorded_check`)
     wrong_engines       the real engine with one fault
     compare_recordings  the first step at which two recordings differ
@@ -30,12 +36,17 @@ learner                 the learner's own data
 course                  the lessons that come with microtape
 """
 
-from lessons.checking.verdict import Verdict, check
-from lessons.learner.progress import Progress
-from lessons.learner.workspace import Workspace
-from lessons.model.header import LessonError
-from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
-from lessons.model.load import COURSE, load_course
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
+
+if TYPE_CHECKING:
+    from lessons.checking.verdict import Verdict, check
+    from lessons.learner.progress import Progress
+    from lessons.learner.workspace import Workspace
+    from lessons.model.header import LessonError
+    from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
+    from lessons.model.load import COURSE, load_course
 
 __all__ = [
     "COURSE",
@@ -53,3 +64,18 @@ __all__ = [
     "check",
     "load_course",
 ]
+
+# A diagnosis only wants to know which lesson explains a finding.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        **dict.fromkeys(("Verdict", "check"), "checking.verdict"),
+        "Progress": "learner.progress",
+        "Workspace": "learner.workspace",
+        "LessonError": "model.header",
+        **dict.fromkeys(
+            ("Check", "Course", "Exercise", "Lesson", "Prediction", "RightAnswer", "WrongAnswer"), "model.lesson"
+        ),
+        **dict.fromkeys(("COURSE", "load_course"), "model.load"),
+    },
+)

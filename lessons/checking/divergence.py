@@ -40,7 +40,7 @@ def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Diverge
 
     Takes about a second, because the file and the solution run once more.
     """
-    if "microtape" not in exercise.check.read_text(encoding="utf-8"):
+    if not may_have_steps(exercise):
         return None
     checks = failed_checks(verdict)
     for check in checks:
@@ -54,6 +54,11 @@ def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Diverge
         if expected is not None:
             return Divergence(check, is_first, own, first_different_step(own, expected))
     return None
+
+
+def may_have_steps(exercise: Exercise) -> bool:
+    """Whether there is anything to record when a check fails: whether the checks use the engine."""
+    return "microtape" in exercise.check.read_text(encoding="utf-8")
 
 
 def failed_checks(verdict: Verdict) -> list[Check]:

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.checking.verdict import Expected, Verdict, check, expected_of
+from lessons.checking.expected import Expected
+from lessons.checking.verdict import Verdict, check
 from lessons.checking.verdict_report import report
 from lessons.model.lesson import Course, Lesson
 
@@ -32,6 +33,23 @@ class Graded(NamedTuple):
     def passed(self) -> bool:
         """Whether it solves the exercise."""
         return self.verdict is not None and self.verdict.passed
+
+    @property
+    def why(self) -> str:
+        """Why the file does not solve its exercise: in most cases the first check that fails. Empty if it does."""
+        verdict = self.verdict
+        if verdict is None:
+            return self.problem or ""
+        if verdict.passed:
+            return ""
+        if verdict.untouched:
+            return "as shipped"
+        if verdict.broken is not None or (verdict.ended != "finished" and verdict.during is None):
+            return f"cannot be run: {report(verdict)[1].text.strip()}"
+        failed = next((result.check.title for result in verdict.results if not result.passed), "")
+        if verdict.during is not None:
+            return f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}"
+        return failed
 
     def as_json(self) -> dict[str, Any]:
         """The result as data for JSON."""
@@ -86,11 +104,19 @@ def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterato
     expected: dict[str, Expected] = {}
     for _, one, _ in found:
         if one.name not in expected:
-            expected[one.name] = expected_of(one.exercise)
+            expected[one.name] = _expected_of(one)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(partial(_grade, expected), found)
     if lesson is not None and found:
         yield from missing(folder, lesson, (learner for learner, _, _ in found))
+
+
+def _expected_of(lesson: Lesson) -> Expected:
+    """All that files are compared with, run now."""
+    with Expected(lesson.exercise) as expected:
+        assert expected.outcomes
+        expected.run_mistakes()
+    return expected
 
 
 def _grade(expected: dict[str, Expected], submission: tuple[str, Lesson, Path]) -> Graded:

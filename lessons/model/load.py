@@ -99,6 +99,7 @@ def _load_lesson(folder: Path) -> Lesson:
         needs=header.needs,
         introduces=header.introduces,
         explains=header.explains,
+        pytorch=header.pytorch,
         wrong_engine=header.wrong_engine,
         exercise=_exercise(folder),
     )

@@ -36,7 +36,7 @@ KEYS = (
     ("→ ←", "step forward or back through the program"),
     ("Home End", "in the program: go to the beginning or the end of backward"),
     ("s", "open the program in the full stepper; q returns"),
-    ("c", "check your file"),
+    ("c", "check your file; one that is solved then also runs in PyTorch, where it is installed"),
     ("h", "show a hint; again: the next hint"),
     ("e", "edit your file here; Esc saves and stops, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),
@@ -132,6 +132,8 @@ class LessonScreen(LessonActionsScreen):
         self._view = name
         self._arrange()
         self.query_one(FIRST_FOCUS[name], Widget).focus()
+        if name == "exercise":
+            self.prepare_check()
 
     def _arrange(self) -> None:
         # Sets `display`: changing a class of the screen would make Textual style every line of the text again.

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessons.model.findings import lesson_on
 from microtape.recording.findings import Finding, Severity
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import index_of_largest, index_text
 from microtape.recording.model.model import Place, Recording, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
+from tui.shell.lesson_names import lesson_of_error, lesson_on_kind
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.words.titles import title
@@ -56,14 +56,15 @@ def explained(recording: Recording, finding: Finding, *, ascii: bool = False) ->
         if place != finding.place:
             yield _source(recording, role, place)
     yield line(Span(f"Remedy: {finding.remedy}", "good"))
-    if lesson := lesson_line(finding):
+    if lesson := lesson_line(recording, finding):
         yield line(Span(lesson, "dim"))
 
 
-def lesson_line(finding: Finding) -> str:
+def lesson_line(recording: Recording, finding: Finding) -> str:
     """`Lesson 17 is about this: microtape learn in_place`; empty if no lesson is."""
-    lesson = lesson_on(finding.kind)
-    return f"Lesson {lesson.number} is about this: microtape learn {lesson.name}" if lesson is not None else ""
+    if finding.kind in ("failed", "refused"):
+        return lesson_of_error(recording)
+    return lesson_on_kind(finding.kind)
 
 
 class Carried(NamedTuple):

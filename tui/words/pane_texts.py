@@ -20,6 +20,7 @@ from microtape.recording.model.model import (
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
 from microtape.recording.model.undifferentiable import why_undifferentiable
+from tui.shell.lesson_names import lesson_of_error
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.contract import arrived_at, renamed
@@ -276,6 +277,8 @@ class PaneTexts:
             if one.pass_ == pass_index and one.kind in EXPLAINED:
                 yield line(self._label("way out"), Span(one.remedy, "good"))
         yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
+        if lesson := lesson_of_error(self.cursor.recording, error):
+            yield line(self._label("see"), Span(lesson, "dim"))
 
     # The leaves pane
 

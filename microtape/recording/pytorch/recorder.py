@@ -17,13 +17,13 @@ from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.checking.checker import Check
 from microtape.recording.model.model import (
     CUT_SHORT,
     ErrorRecord,
     Place,
     Recording,
 )
+from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import is_library, site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
@@ -56,8 +56,8 @@ from microtape.recording.writing.sources import Sources
 _is_compiling = torch.compiler.is_compiling
 _TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
 _FORWARD = "derivatives in forward mode (jvp, jacfwd, forward_ad) have no backward pass and are not recorded"
-_OLDEST, _NEWEST = (2, 4), (2, 13)
-_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.13"
+_OLDEST, _NEWEST = (2, 4), (2, 14)
+_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.14"
 
 
 class _WhoFreed:
@@ -81,6 +81,7 @@ class TorchRecorder:
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        thread: str | None = None,
         on_device: Callable[[Any], bool] | None = None,
     ) -> None:
         self.title = title
@@ -92,7 +93,7 @@ class TorchRecorder:
         self.count = 0
         self._open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
-        self.threads = Threads()
+        self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
         self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)

@@ -98,12 +98,18 @@ def observe(
         "token": secrets.token_hex(16),
         "check": str(exercise.check.resolve()),
         "names": [check.name for check in exercise.checks],
-        "files": [str(file.resolve()) for file in files],
+        "files": [[str(file.resolve()), _pieced(exercise, file)] for file in files],
         "memory": MEMORY,
         "seeds": list(seeds),
     }
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
         return _Observer(job, seconds, folder).run()
+
+
+def _pieced(exercise: Exercise, file: Path) -> str | None:
+    """The whole text of an answer of the course that is written in pieces; None for a file as it stands."""
+    answers = (*exercise.right_answers, *exercise.wrong_answers)
+    return exercise.text(file) if exercise.continues and any(file == one.path for one in answers) else None
 
 
 class _Observer:

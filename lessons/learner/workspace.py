@@ -1,4 +1,8 @@
-"""The learner's files: a copy of each exercise, made when it is first needed and never overwritten without asking."""
+"""The learner's files: one for each exercise, made when it is first needed and never overwritten without asking.
+
+exercises/NAME.py   the file of a lesson
+passed/NAME.py      that file as it last passed
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from lessons.learner.progress import Progress, write_atomically
+from lessons.model.growing import grown, pieces
 from lessons.model.lesson import Lesson
 
 FOLDER_VARIABLE = "MICROTAPE_DATA"
@@ -35,14 +40,47 @@ class Workspace:
         self.progress = Progress(self.folder / "progress.json")
 
     def exercise(self, lesson: Lesson) -> Path:
-        """The learner's file of a lesson, copied from the course if there is none.
+        """The learner's file of a lesson; if there is none, it is made: see `start`.
 
-        Raises OSError if it cannot be copied.
+        Raises OSError if it cannot be written.
         """
         path = self.folder / "exercises" / f"{lesson.name}.py"
         if not path.exists():
-            write_atomically(path, lesson.exercise.path.read_bytes())
+            write_atomically(path, self.start(lesson).encode())
         return path
+
+    def start(self, lesson: Lesson) -> str:
+        """What the learner begins a lesson with: the exercise of the course.
+
+        A lesson that continues another one begins with the learner's own file of that lesson as it last passed, if it
+        did, and with what the exercise adds to it.
+        """
+        shipped = lesson.exercise.path.read_text(encoding="utf-8")
+        before = lesson.continues
+        if before is None or not (own := self.own_start(before)):
+            return shipped
+        return grown(own, before.exercise.solution.read_text(encoding="utf-8"), shipped)
+
+    def own_start(self, lesson: Lesson) -> str:
+        """The learner's file of a lesson as it last passed; an empty text if it never did, or cannot be read."""
+        try:
+            text = self._passed(lesson).read_text(encoding="utf-8")
+            pieces(text)
+        except (OSError, SyntaxError, ValueError):
+            return ""
+        return text
+
+    def attempted(self, lesson: Lesson, *, passed: bool) -> None:
+        """Count a check of the learner's file. One that passes is kept: the lesson that continues it begins with it.
+
+        Raises OSError if that cannot be written.
+        """
+        self.progress.attempted(lesson.name, passed=passed)
+        if passed:
+            write_atomically(self._passed(lesson), self.exercise(lesson).read_bytes())
+
+    def _passed(self, lesson: Lesson) -> Path:
+        return self.folder / "passed" / f"{lesson.name}.py"
 
     def read(self, lesson: Lesson) -> str:
         """The learner's file as text. Bytes that are not UTF-8 are replaced."""
@@ -71,8 +109,9 @@ class Workspace:
             The path of the learner's old file, None if it was as shipped.
         """
         path = self.exercise(lesson)
-        kept = self._set_aside(path) if path.read_bytes() != lesson.exercise.path.read_bytes() else None
-        write_atomically(path, lesson.exercise.path.read_bytes())
+        start = self.start(lesson).encode()
+        kept = self._set_aside(path) if path.read_bytes() != start else None
+        write_atomically(path, start)
         self.progress.forget(lesson.name)
         return kept
 

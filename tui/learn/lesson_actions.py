@@ -91,15 +91,14 @@ class LessonActionsScreen(GuardedScreen[None]):
     def _check(self) -> None:
         try:
             file = self._workspace.exercise(self.lesson)
-            verdict = check(self.lesson.exercise, file)
+            verdict = check(self.lesson.exercise, file, start=self._workspace.start(self.lesson))
         except (LessonError, OSError) as error:
             self._say(Said(str(error), "bad"), title="check")
             return
         if get_current_worker().is_cancelled:
             return
         self._verdict = verdict
-        attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
-        self.call_later(self._remember, attempted)
+        self.call_later(self._remember, partial(self._workspace.attempted, self.lesson, passed=verdict.passed))
         said, short = report(verdict, ascii=self._ascii, result_first=True), headline(verdict, ascii=self._ascii)
         # In the editor, these keys would be typed into the file.
         first = "Esc, then " if self._exercise.is_editing else ""

@@ -122,8 +122,8 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
 def tried(context: CommandContext, lesson: Lesson) -> Verdict:
     """Check the learner's file, store the attempt, and print the report."""
     path = context.workspace.exercise(lesson)
-    verdict = check(lesson.exercise, path)
-    context.workspace.progress.attempted(lesson.name, passed=verdict.passed)
+    verdict = check(lesson.exercise, path, start=context.workspace.start(lesson))
+    context.workspace.attempted(lesson, passed=verdict.passed)
     context.print(f"lesson {lesson.number}: {lesson.title}")
     put(f"{path}\n")
     tell(context, report(verdict, ascii=context.ascii))

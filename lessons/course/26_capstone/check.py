@@ -83,17 +83,6 @@ def not_reached(exercise):
     return {"x.grad": _grad(x), "y.grad": _grad(y)}
 
 
-def long_program(exercise):
-    """A program of 6,000 rows"""
-    x = exercise.Tensor(1.0)
-    half = exercise.Tensor(0.5)
-    result = x
-    for _ in range(2000):
-        result = result * half + result * half
-    result.backward()
-    return _grad(x)
-
-
 def network(exercise):
     """A network of two layers learns exclusive or: 30 steps of training"""
     rng = np.random.default_rng(3)
@@ -149,6 +138,17 @@ def random_programs(exercise):
             if _compare(lines, _leaves(lines), exercise.Tensor):
                 return f"differs from the engine at   {_where(lines, exercise.Tensor)}   in   {'; '.join(lines)}"
     return "the same as the engine, every time"
+
+
+def long_program(exercise):
+    """A program of 6,000 rows"""
+    x = exercise.Tensor(1.0)
+    half = exercise.Tensor(0.5)
+    result = x
+    for _ in range(2000):
+        result = result * half + result * half
+    result.backward()
+    return _grad(x)
 
 
 def _gradients(exercise, program):

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lessons.checking.verdict import Expected, Verdict, check, expected_of
+from lessons.checking.expected import Expected
+from lessons.checking.verdict import Verdict, check
 from lessons.checking.verdict_report import report
 from lessons.model.lesson import Course, Lesson
 
@@ -86,11 +87,19 @@ def grade(folder: Path, course: Course, lesson: Lesson | None = None) -> Iterato
     expected: dict[str, Expected] = {}
     for _, one, _ in found:
         if one.name not in expected:
-            expected[one.name] = expected_of(one.exercise)
+            expected[one.name] = _expected_of(one)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield from pool.map(partial(_grade, expected), found)
     if lesson is not None and found:
         yield from missing(folder, lesson, (learner for learner, _, _ in found))
+
+
+def _expected_of(lesson: Lesson) -> Expected:
+    """All that files are compared with, run now."""
+    with Expected(lesson.exercise) as expected:
+        assert expected.outcomes
+        expected.run_mistakes()
+    return expected
 
 
 def _grade(expected: dict[str, Expected], submission: tuple[str, Lesson, Path]) -> Graded:

@@ -1,4 +1,4 @@
-"""The process in which files are checked; `observe.py` starts it and reads its report.
+"""The process in which files are checked; `checking_process.py` starts it and reads its report.
 
 The report has its own channel, separate from what the file prints, and every line of it carries a secret token from
 the parent process. A file can damage only this process. Even a forged report cannot pass the checks, because the parent
@@ -8,6 +8,7 @@ compares it with the expected results, which this process does not know.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import linecache
 import os
 import sys
@@ -25,6 +26,7 @@ import numpy as np
 from lessons.checking.no_subprocesses import no_subprocesses
 from lessons.checking.plain_data import plain
 from lessons.model.lesson import AT_RANDOM
+from microtape.basics.renamed import Renamed
 
 
 class Reporter:
@@ -42,28 +44,47 @@ class Reporter:
             data = data[write(self.channel, data) :]
 
 
-def main() -> None:
-    """Check every file named in the job on standard input, then exit at once, even if threads are still running."""
-    channel = os.dup(1)
+def main(engine: str) -> None:
+    """Do every job on standard input, then exit at once, even if threads are still running.
+
+    A job names files to check. `engine` is the package that they get when they import microtape.
+    """
+    channel, jobs = os.dup(1), os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
-    job = loads(sys.stdin.buffer.readline())
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays open as long as the process
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     warnings.formatwarning = _warning
     warnings.filterwarnings("once", category=UserWarning)
-    report = Reporter(channel, job["token"])
+    if engine != "microtape":
+        _replace_engine(engine)
     _hide_ourselves()
-    _limit_memory(job["memory"])
-    check = _run(job["check"], "check")
     with no_subprocesses("an exercise"):
-        for path, text in job["files"]:
-            report("file", path=path)
-            _try(path, text, _trials(check, job["names"], job["seeds"]), report)
-    report("end")
+        while line := jobs.readline():
+            _do(loads(line), channel)
     _flush()
     os._exit(0)
+
+
+def _do(job: dict[str, Any], channel: int) -> None:
+    """Check the files of a job."""
+    report = Reporter(channel, job["token"])
+    _limit_memory(job["memory"])
+    check = _run(job["check"], "check")
+    for path, text in job["files"]:
+        report("file", path=path)
+        _try(path, text, _trials(check, job["names"], job["seeds"]), report)
+    report("end")
+
+
+def _replace_engine(engine: str) -> None:
+    """From now on, `import microtape` gives the package of that name. What this process has imported stays in use."""
+    for part in ("", ".autograd.functional", ".nn.functional", ".utils.checkpoint"):
+        importlib.import_module(engine + part)  # may start processes, which is forbidden later
+    for name in [name for name in sys.modules if name.partition(".")[0] == "microtape"]:
+        del sys.modules[name]
+    Renamed("microtape", engine, f"{engine} has no module {{}}: it is microtape's own").start()
 
 
 def _hide_ourselves() -> None:

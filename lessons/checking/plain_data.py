@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -46,6 +47,8 @@ def plain(value: Any, depth: int = 0) -> Plain:
         return value.item()
     if kind is Tensor:
         return {"tensor": _elements(value.array), "shape": list(value.array.shape)}
+    if kind.__name__ == "Tensor" and kind is getattr(sys.modules.get("torch"), "Tensor", None):
+        return _torch_tensor(value)
     if kind is np.ndarray:
         return {"array": _elements(value), "shape": list(value.shape)}
     sequence = tuple if issubclass(kind, tuple) else list if issubclass(kind, list) else None
@@ -55,6 +58,15 @@ def plain(value: Any, depth: int = 0) -> Plain:
     if kind is dict and depth < DEEPEST and len(value) <= MOST:
         return {"dict": [[plain(key, depth + 1), plain(item, depth + 1)] for key, item in value.items()]}
     return {"object": kind.__name__}
+
+
+def _torch_tensor(value: Any) -> Plain:
+    """PyTorch's tensor. One that numpy has no type for is named like any other object."""
+    try:
+        array = value.detach().numpy()
+    except (TypeError, RuntimeError):
+        return {"object": "Tensor"}
+    return {"tensor": _elements(array), "shape": list(array.shape)}
 
 
 def _elements(array: np.ndarray[Any, Any]) -> Plain:

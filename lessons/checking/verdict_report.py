@@ -51,7 +51,7 @@ def _lines(verdict: Verdict, marks: tuple[str, str], result_first: bool) -> Iter
         return
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
-        yield Said(f"    {_raised(verdict.broken)}")
+        yield Said(f"    {raised_line(verdict.broken)}")
         if remark := remark_on_error(verdict.broken):
             yield Said(f"    {remark}", "strong")
     elif verdict.ended != "finished" and verdict.during is None:
@@ -106,7 +106,7 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         # The exception passed through no line of the file: the check itself failed on what the code returned or lacks.
         unusable = result.did.raised.line is None and not result.did.raised.message.startswith(GONE)
         yield Said(
-            f"    {'your code ran to its end, and then the check failed: ' * unusable}{_raised(result.did.raised)}"
+            f"    {'your code ran to its end, and then the check failed: ' * unusable}{raised_line(result.did.raised)}"
         )
     else:
         yield Said(f"    {_ended(verdict)}")
@@ -124,7 +124,8 @@ def _remark(verdict: Verdict, result: Result) -> str:
     return remark_on_error(result.did.raised) if result.did is not None and result.did.raised is not None else ""
 
 
-def _raised(raised: Raised) -> str:
+def raised_line(raised: Raised) -> str:
+    """An exception in a line: `line 3: NameError: name 'z' is not defined   (return z)`."""
     at = f"line {raised.line}: " if raised.line is not None else ""
     code = f"   ({raised.code})" if raised.code else ""
     first = raised.summary

@@ -39,7 +39,7 @@ from microtape.recording.script.stopping import (
     wait_for_threads,
     was_stopped,
 )
-from microtape.recording.script.torch_names import TorchNames, says_torch_alone
+from microtape.recording.script.torch_names import says_torch_alone, torch_names
 from microtape.recording.script.tracebacks import without_our_frames
 from microtape.tape.watch import Watcher, watch
 
@@ -224,7 +224,7 @@ class ScriptRecorder:
         """Run the script as `__main__`."""
         program = MainProgram(self.request.program)
         if self.request.engine == "microtape" and says_torch_alone(program.imports()):
-            TorchNames().start()
+            torch_names().start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop_watching)
         with self.within, self.recorder:

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import importlib.abc
-import importlib.util
-import sys
-from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any
 
 from microtape.basics.devices import ELSEWHERE
+from microtape.basics.renamed import Renamed
 
 _OURS, _TORCH = "microtape", "torch"
 
@@ -28,35 +21,6 @@ def says_torch_alone(tree: ast.Module) -> bool:
     return _TORCH in imported and _OURS not in imported
 
 
-class TorchNames(importlib.abc.MetaPathFinder):
-    """Finds microtape where a program imports torch: `torch.nn` is `microtape.nn`."""
-
-    def start(self) -> None:
-        """Answer all imports from now on; the process is the program's own, and ends with it."""
-        sys.meta_path.insert(0, self)
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """A spec that loads our module. Raises ModuleNotFoundError, in one line, for what microtape does not have."""
-        first, dot, rest = name.partition(".")
-        if first != _TORCH:
-            return None
-        try:
-            module = importlib.import_module(_OURS + dot + rest)
-        except ModuleNotFoundError:
-            raise ModuleNotFoundError(f"microtape has no {name}; {ELSEWHERE}", name=name) from None
-        return importlib.util.spec_from_loader(name, _Known(module), is_package=hasattr(module, "__path__"))
-
-
-class _Known(importlib.abc.Loader):
-    """Loads a module that is there already, and leaves it as it is."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module, self._spec = module, module.__spec__
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        """The module."""
-        return self._module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Give back the spec that the import has overwritten."""
-        module.__spec__ = self._spec
+def torch_names() -> Renamed:
+    """Finds microtape where a program imports torch."""
+    return Renamed(_TORCH, _OURS, f"microtape has no {{}}; {ELSEWHERE}")

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lessons.checking.expected import Expected
 from lessons.checking.observe import observe
-from lessons.checking.verdict import check, expected_of
+from lessons.checking.verdict import check
 from lessons.checking.verdict_report import report
 from lessons.model.header import LessonError
 from lessons.model.load import load_course
@@ -22,7 +23,8 @@ def exercise(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(exercise):
-    return expected_of(exercise)
+    with Expected(exercise) as expected:
+        yield expected
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from lessons.model.growing import with_pieces
 
 AT_RANDOM = "at_random"
 """The function of `check.py` that is not a check: `at_random(exercise, random)` runs the module on random input."""
+WITH_WRITER = "with_writer"
+"""Another one: `with_writer(exercise, writer)` runs a program on the learner's own engine, which tells the writer."""
 
 
 class Check(NamedTuple):
@@ -73,6 +75,7 @@ class Exercise:
     check: Path
     checks: tuple[Check, ...]
     has_random_inputs: bool  # whether `check.py` has an `at_random`
+    has_writer: bool  # whether it has a `with_writer`: the exercise is an engine that writes recordings
     right_answers: tuple[RightAnswer, ...]
     wrong_answers: tuple[WrongAnswer, ...]
     hints: tuple[str, ...]

@@ -6,7 +6,8 @@
         exercise.py   the file that the learner completes
         solution.py   one right answer; its behaviour is what the checks expect
         check.py      functions that call the learner's module and return its results; `at_random(exercise, random)`
-                      calls it on input from a numpy generator, which tells equivalent mutants from survivors
+                      calls it on input from a numpy generator, which tells equivalent mutants from survivors;
+                      `with_writer(exercise, writer)` lets the learner's own engine write a recording
         hints.md      hints from vague to explicit, separated by lines of ---
         right/*.py    other right answers, written differently; the docstring says how they differ
         wrong/*.py    known wrong answers; the docstring is the diagnosis
@@ -27,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.model.header import LessonError, read_header
-from lessons.model.lesson import AT_RANDOM, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
+from lessons.model.lesson import AT_RANDOM, WITH_WRITER, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
 
 COURSE = Path(__file__).resolve().parent.parent / "course"
 """The course that comes with microtape."""
@@ -127,6 +128,7 @@ def _exercise(folder: Path, continues: Exercise | None) -> Exercise:
         check=check,
         checks=_checks(check),
         has_random_inputs=any(one.name == AT_RANDOM for one in _functions(check)),
+        has_writer=any(one.name == WITH_WRITER for one in _functions(check)),
         right_answers=tuple(
             RightAnswer(path.stem, path, _docstring(path, _parse(path), "begin with a docstring: what is different"))
             for path in sorted((folder / "right").glob("*.py"))
@@ -142,7 +144,7 @@ def _functions(path: Path) -> list[ast.FunctionDef]:
 
 
 def _checks(path: Path) -> tuple[Check, ...]:
-    functions = [one for one in _functions(path) if one.name != AT_RANDOM]
+    functions = [one for one in _functions(path) if one.name not in (AT_RANDOM, WITH_WRITER)]
     if not functions:
         raise LessonError(f"{path}: there is no check; write a function that takes the learner's module")
     return tuple(

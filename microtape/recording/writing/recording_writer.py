@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cache
 from types import FrameType
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ import numpy as np
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.errors import RecordingError
+from microtape.recording.model.formula import parse_formula
 from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
@@ -38,13 +39,14 @@ from microtape.recording.writing.variable_names import Held, tensors_in_frames
 from microtape.tape.node import Node
 
 _BACKWARD = "Backward0"  # how the names of the built-in operations' nodes end
+_ALSO = {"MmBackward0": "matmul"}  # the operation, where the node is called otherwise
 
 
 class RecordingWriter:
     """Writes down what an engine of your own does, as a recording for the stepper, the pictures and the comparison.
 
     Every number is named by something hashable: its name, or the object that stands for it in your engine. A name is
-    shown as it is; for an object, the variable of your program that holds it.
+    shown as it is; for an object, the variable of your program that holds it when backward begins, or at the end.
 
     Args:
         title: the title of the recording.
@@ -57,6 +59,7 @@ class RecordingWriter:
         self._nodes: list[NodeRecord] = []
         self._passes: list[Pass] = []
         self._open: _OpenPass | None = None
+        self._names: dict[int, dict[str, None]] = {}  # id of an object -> the variables that held it
 
     def leaf(self, leaf: Hashable, value: Any) -> None:
         """A number that no operation computed."""
@@ -80,6 +83,7 @@ class RecordingWriter:
         self._end()
         tensor = self._known(root)
         node = self._node_of(tensor)
+        self._look_for_names(_program_frame())
         first = frozen(gradient)
         grads = {one.number: one.grad for one in self._tensors.values() if one.grad is not None}
         self._open = _OpenPass(len(self._passes), self._place(), node, tensor.ref, first, self._nodes, grads)
@@ -106,32 +110,30 @@ class RecordingWriter:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the recording to a `.tape` file, which `microtape step` opens."""
-        self._recording(user_frame(sys._getframe(1))).save(path)
+        self.recording.save(path)
 
     @property
     def recording(self) -> Recording:
         """The recording so far."""
-        return self._recording(user_frame(sys._getframe(1)))
-
-    def _recording(self, frame: FrameType | None) -> Recording:
         self._end()
-        names = dict(self._names(frame))
+        self._look_for_names(user_frame(sys._getframe()))
         return Recording(
             title=self._title,
             nodes=tuple(self._nodes),
-            tensors=tuple(one.record(names.get(key, ())) for key, one in self._tensors.items()),
+            tensors=tuple(one.record(self._names_of(key)) for key, one in self._tensors.items()),
             passes=tuple(self._passes),
             sources=self._sources.texts(),
         )
 
-    def _names(self, frame: FrameType | None) -> Iterator[tuple[Hashable, tuple[str, ...]]]:
-        """The names of all numbers: a text is its own name."""
-        by_object: dict[int, list[str]] = {id(key): [] for key in self._tensors if not isinstance(key, str)}
-        if by_object:
-            for name, value in tensors_in_frames(frame, Held(lambda one: id(one) in by_object, lambda *_: None)):
-                by_object[id(value)].append(name)
-        for key in self._tensors:
-            yield key, (key,) if isinstance(key, str) else tuple(by_object[id(key)])
+    def _look_for_names(self, frame: FrameType | None) -> None:
+        """Note which variables of the program hold the engine's objects now."""
+        objects = {id(key) for key in self._tensors if not isinstance(key, str)}
+        if objects:
+            for name, value in tensors_in_frames(frame, Held(lambda one: id(one) in objects, lambda *_: None)):
+                self._names.setdefault(id(value), {})[name] = None
+
+    def _names_of(self, key: Hashable) -> tuple[str, ...]:
+        return (key,) if isinstance(key, str) else tuple(self._names.get(id(key), ()))
 
     def _pass(self) -> _OpenPass:
         if self._open is None:
@@ -193,15 +195,24 @@ class RecordingWriter:
         return record.id
 
     def _place(self) -> Place | None:
-        """The line of the program that uses the engine: the innermost one outside of the engine's file."""
-        frame = user_frame(sys._getframe(1))
-        engine = frame.f_code.co_filename if frame is not None else None
-        while frame is not None and frame.f_code.co_filename == engine and frame.f_code.co_name != "<module>":
-            outer = user_frame(calling_frame(frame))
-            if outer is None:
-                break
-            frame = outer
+        """The line of the program that uses the engine."""
+        frame = _program_frame()
         return None if frame is None else self._sources.place(CallSite(frame.f_code, frame.f_lasti))
+
+
+def _program_frame() -> FrameType | None:
+    """The frame of the program that uses the engine: the innermost one outside of the file that calls the writer.
+
+    Where all is in one file, it is that of the module.
+    """
+    frame = user_frame(sys._getframe(1))
+    engine = frame.f_code.co_filename if frame is not None else None
+    while frame is not None and frame.f_code.co_filename == engine and frame.f_code.co_name != "<module>":
+        outer = user_frame(calling_frame(frame))
+        if outer is None:
+            break
+        frame = outer
+    return frame
 
 
 class _Tensor:
@@ -357,8 +368,10 @@ def _known_operations() -> dict[str, _Known]:
         waiting += kind.__subclasses__()
         formula = getattr(kind, "formula", "")
         if kind.__name__.endswith(_BACKWARD) and isinstance(formula, str):
-            word = kind.__dict__.get("op") or kind.__name__.removesuffix(_BACKWARD).lower()
-            found.setdefault(str(word), _Known(kind.__name__, formula, formula.count("∂z/∂")))
+            word = _ALSO.get(kind.__name__) or kind.__name__.removesuffix(_BACKWARD).lower()
+            known = _Known(kind.__name__, formula, len(parse_formula(formula).gradients) if formula else 0)
+            if word not in found or len(formula) < len(found[word].formula):  # `z = x + α · y` is an addition as well
+                found[word] = known
     return found
 
 

@@ -18,6 +18,7 @@ from lessons.model.header import LessonError
 from lessons.model.lesson import Course
 from lessons.model.predictions import is_given_away, right_answer
 from lessons.proving.evidence import Evidence, finished, run_blocks
+from lessons.proving.given_away import stands_above
 from lessons.proving.growth import any_right_answer_can_go_on, grows_from_the_lesson_before
 from lessons.proving.vocabulary import uses_nothing_later
 
@@ -70,6 +71,17 @@ def predictions_have_answers(evidence: Evidence) -> Iterator[str]:
                 yield f"lesson.md: {prediction.ask!r}: ask it earlier, because the stepper already shows the answer"
         except LessonError as error:
             yield f"lesson.md: {prediction.ask!r}: {error}"
+
+
+def predictions_stand_nowhere_above(evidence: Evidence) -> Iterator[str]:
+    """The number that a question asks for stands neither in the text, its outputs and pictures, nor in the question."""
+    for prediction in evidence.lesson.predictions:
+        try:
+            right = right_answer(evidence.recording, prediction)
+        except LessonError:
+            continue  # reported by predictions_have_answers
+        if (where := stands_above(evidence.lesson, prediction, right)) is not None:
+            yield f"lesson.md: {prediction.ask!r}: the answer, {right}, can be read: {where!r}: use other numbers"
 
 
 def wrong_engine_goes_wrong(evidence: Evidence) -> Iterator[str]:
@@ -212,6 +224,7 @@ PROOFS: tuple[Proof, ...] = (
     program_has_a_pass,
     files_fit,
     predictions_have_answers,
+    predictions_stand_nowhere_above,
     wrong_engine_goes_wrong,
     prose_is_true,
     exercise_fails_as_shipped,

@@ -2,6 +2,7 @@
 
 exercises/NAME.py   the file of a lesson
 passed/NAME.py      that file as it last passed
+begun/NAME.py       that file as the learner began with it, if it continues one of an earlier lesson
 """
 
 from __future__ import annotations
@@ -40,14 +41,30 @@ class Workspace:
         self.progress = Progress(self.folder / "progress.json")
 
     def exercise(self, lesson: Lesson) -> Path:
-        """The learner's file of a lesson; if there is none, it is made: see `start`.
+        """The learner's file of a lesson; if there is none, or nothing was written into it yet, it is made: see `start`.
 
         Raises OSError if it cannot be written.
         """
         path = self.folder / "exercises" / f"{lesson.name}.py"
         if not path.exists():
-            write_atomically(path, self.start(lesson).encode())
+            self._begin(lesson, path)
+        elif lesson.continues is not None and path.read_bytes() == self._bytes("begun", lesson) != self._start(lesson):
+            self._begin(lesson, path)  # the lesson before was solved after this one had been looked at
         return path
+
+    def _begin(self, lesson: Lesson, path: Path) -> None:
+        write_atomically(path, self._start(lesson))
+        if lesson.continues is not None:
+            write_atomically(self.folder / "begun" / f"{lesson.name}.py", self._start(lesson))
+
+    def _start(self, lesson: Lesson) -> bytes:
+        return self.start(lesson).encode()
+
+    def _bytes(self, folder: str, lesson: Lesson) -> bytes | None:
+        try:
+            return (self.folder / folder / f"{lesson.name}.py").read_bytes()
+        except OSError:
+            return None
 
     def start(self, lesson: Lesson) -> str:
         """What the learner begins a lesson with: the exercise of the course.
@@ -64,9 +81,9 @@ class Workspace:
     def own_start(self, lesson: Lesson) -> str:
         """The learner's file of a lesson as it last passed; an empty text if it never did, or cannot be read."""
         try:
-            text = self._passed(lesson).read_text(encoding="utf-8")
+            text = (self._bytes("passed", lesson) or b"").decode()
             pieces(text)
-        except (OSError, SyntaxError, ValueError):
+        except (SyntaxError, ValueError):
             return ""
         return text
 
@@ -77,10 +94,7 @@ class Workspace:
         """
         self.progress.attempted(lesson.name, passed=passed)
         if passed:
-            write_atomically(self._passed(lesson), self.exercise(lesson).read_bytes())
-
-    def _passed(self, lesson: Lesson) -> Path:
-        return self.folder / "passed" / f"{lesson.name}.py"
+            write_atomically(self.folder / "passed" / f"{lesson.name}.py", self.exercise(lesson).read_bytes())
 
     def read(self, lesson: Lesson) -> str:
         """The learner's file as text. Bytes that are not UTF-8 are replaced."""
@@ -109,9 +123,8 @@ class Workspace:
             The path of the learner's old file, None if it was as shipped.
         """
         path = self.exercise(lesson)
-        start = self.start(lesson).encode()
-        kept = self._set_aside(path) if path.read_bytes() != start else None
-        write_atomically(path, start)
+        kept = self._set_aside(path) if path.read_bytes() != self._start(lesson) else None
+        self._begin(lesson, path)
         self.progress.forget(lesson.name)
         return kept
 

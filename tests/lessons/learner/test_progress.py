@@ -291,3 +291,16 @@ class TestAFileThatGrows:
         (workspace.folder / "passed").mkdir(parents=True)
         (workspace.folder / "passed" / f"{first.name}.py").write_text("def")
         assert workspace.read(second) == second.exercise.path.read_text(encoding="utf-8")
+
+    def test_a_lesson_that_was_only_looked_at_begins_with_what_has_passed_since(self, workspace, lessons):
+        first, second = lessons[:2]
+        assert "MINE" not in workspace.read(second)
+        workspace.write(first, f"{self.solution(first)}\nMINE = 1\n", workspace.read(first))
+        workspace.attempted(first, passed=True)
+        assert "MINE = 1" in workspace.read(second)
+
+    def test_a_lesson_that_was_begun_stays_as_it_is(self, workspace, lessons):
+        first, second = lessons[:2]
+        workspace.write(second, "mine", workspace.read(second))
+        workspace.attempted(first, passed=True)
+        assert workspace.read(second) == "mine"

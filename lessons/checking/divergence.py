@@ -69,6 +69,12 @@ def _own_engine(exercise: Exercise, check: Check, file: Path) -> Divergence | No
     return Divergence(check, True, own, step._replace(what=step.what.rstrip(".")))
 
 
+def own_engine(exercise: Exercise, file: Path) -> Divergence | None:
+    """What the learner's own engine writes, from its beginning; None if it writes nothing."""
+    own = record_own_engine(exercise, file)
+    return None if own is None else Divergence(exercise.checks[-1], True, own, None)
+
+
 def failed_checks(verdict: Verdict) -> list[Check]:
     """The checks that the file fails, without those whose part is not written yet; none if the file did not finish."""
     if verdict.broken is not None or verdict.untouched or verdict.ended != "finished":

@@ -48,9 +48,15 @@ class Workspace:
         path = self.folder / "exercises" / f"{lesson.name}.py"
         if not path.exists():
             self._begin(lesson, path)
-        elif lesson.continues is not None and path.read_bytes() == self._bytes("begun", lesson) != self._start(lesson):
-            self._begin(lesson, path)  # the lesson before was solved after this one had been looked at
+        elif lesson.continues is not None and self._is_untouched(lesson, path):
+            self._begin(lesson, path)  # the lesson before may have been solved since
         return path
+
+    def _is_untouched(self, lesson: Lesson, path: Path) -> bool:
+        """Whether a file is as the learner began with it, and would begin with another one now."""
+        text = path.read_bytes()
+        begun = (self._bytes("begun", lesson), lesson.exercise.path.read_bytes())
+        return text in begun and text != self._start(lesson)
 
     def _begin(self, lesson: Lesson, path: Path) -> None:
         write_atomically(path, self._start(lesson))

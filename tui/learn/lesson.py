@@ -55,6 +55,7 @@ KEYS = (
 class LessonScreen(LessonActionsScreen):
     """One lesson of a course."""
 
+    AUTO_FOCUS = ""  # `on_mount` chooses the view
     CSS_PATH = "learn.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO["program"], "-wide")]  # noqa: RUF012
 

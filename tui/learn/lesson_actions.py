@@ -9,7 +9,7 @@ from textual import work
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
-from lessons.checking.divergence import Divergence, failed_checks, find_divergence
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence, own_engine
 from lessons.checking.verdict_report import Said, headline, report
 from lessons.model.solution_pieces import solution_pieces
 from tui.learn.confirm import ConfirmScreen
@@ -105,6 +105,8 @@ class LessonActionsScreen(GuardedScreen[None]):
         if verdict.passed:
             written = "v shows other ways to write it, " if self._solutions else ""
             said.insert(1, Said(f"{first}{written}n goes to the next lesson.", "dim"))
+            if self.lesson.exercise.has_writer:
+                said.insert(1, Said(f"{first}d opens your own engine in the stepper.", "strong"))
             short = Said(f"{short.text} {first}n goes to the next lesson.", short.role)
         self.call_later(self._exercise.read)
         self._say(*said, title="check")
@@ -118,11 +120,22 @@ class LessonActionsScreen(GuardedScreen[None]):
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""
         self.action_view("exercise")
+        if self._verdict is not None and self._verdict.passed and self.lesson.exercise.has_writer:
+            self._own_engine()
+            return
         if self._verdict is None or not failed_checks(self._verdict):
             self._exercise.write([Said("Check your file first, with c. If a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
         self._where(self._verdict)
+
+    @work(thread=True, group="check", exclusive=True)
+    def _own_engine(self) -> None:
+        """Open the stepper on the learner's own engine."""
+        found = own_engine(self.lesson.exercise, self._workspace.exercise(self.lesson))
+        if found is not None and not get_current_worker().is_cancelled:
+            stepper = DivergenceStepper(cursor_at(found), ascii=self._ascii)
+            self.call_later(self.app.push_screen, stepper)
 
     @work(thread=True, group="check", exclusive=True)
     def _where(self, verdict: Verdict) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
-from lessons.checking.divergence import Divergence, find_divergence
+from lessons.checking.divergence import Divergence, find_divergence, own_engine
 from lessons.checking.verdict_report import Said, report
 from lessons.model.messages import lessons_about
 from lessons.model.solution_pieces import solution_pieces
@@ -193,13 +193,19 @@ def reset(context: CommandContext, lesson: Lesson) -> int:
 def step(context: CommandContext, lesson: Lesson) -> int:
     """Open the stepper on the learner's file where it differs from the solution; without a terminal, print the step."""
     path = context.workspace.exercise(lesson)
-    found = find_divergence(lesson.exercise, check(lesson.exercise, path), path)
+    verdict = check(lesson.exercise, path)
+    found = find_divergence(lesson.exercise, verdict, path)
+    if verdict.passed and lesson.exercise.has_writer:
+        found = own_engine(lesson.exercise, path)
     if found is None:
         say("there are no steps to show: your file does not call backward in a check that fails")
         return Exit.NOT_SOLVED
     if has_terminal():
         return show(context, found)
     moment = found.step
+    if verdict.passed:
+        _print_step(context, found.recording, (0, 0))
+        return Exit.OK
     context.print(found.check.title)
     context.print(found.in_words())
     _print_step(context, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))

@@ -57,7 +57,6 @@ class ProgramView(Vertical):
         """The tape, the source and the sentence; before the program is recorded, a notice."""
         cursor, ascii = ProgramView.cursor, self._ascii
         yield Static("Recording the program ...", id="recording", markup=False)
-        yield Static(id="play", markup=False)
         yield TimeBar(ascii=ascii).data_bind(cursor)
         yield TapeView("lesson-tape", ascii=ascii).data_bind(cursor)
         yield SourcePane("lesson-source", ascii=ascii).data_bind(cursor)
@@ -75,7 +74,7 @@ class ProgramView(Vertical):
             is_over = cursor.next_node is None and cursor.timeline.pass_index == len(cursor.recording.passes) - 1
             self._has_played = self._has_played or is_over
             said = PLAYED if self._has_played else PLAY
-            self.query_one("#play", Static).update(to_ascii(said) if self._ascii else said)
+            self.query_one(TapeView).border_subtitle = to_ascii(said) if self._ascii else said
 
     def say(self, text: str) -> None:
         """Show a text instead of a recording."""

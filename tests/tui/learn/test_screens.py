@@ -384,7 +384,7 @@ class TestTheExercise:
     async def test_c_checks_the_file_as_it_is_now(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("c")
-            await until(pilot, lambda: "as shipped" in said(pilot))
+            await until(pilot, lambda: "Nothing is written" in said(pilot))
             workspace.exercise(FIRST).write_bytes(FIRST.exercise.solution.read_bytes())
             await pilot.press("c")
             await until(pilot, lambda: "Solved." in said(pilot))
@@ -639,7 +639,7 @@ class TestTheExercise:
             assert said(pilot).startswith(FIRST.exercise.solution.read_text().rstrip())
             assert workspace.progress.of(FIRST.name).solution_seen
             await pilot.press("c")
-            await until(pilot, lambda: "as shipped" in said(pilot))
+            await until(pilot, lambda: "Nothing is written" in said(pilot))
             await pilot.press("v")
             assert isinstance(pilot.app.screen, LessonScreen), "once seen, it is not asked again"
 

@@ -26,7 +26,8 @@ class Calls(Watcher):
 
     def operation(self, node: Any, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
-        self.calls.append((node.forward, [as_number(array) for array in node.arrays(operands)]))
+        if not node.multi_output:  # several views of one array: nothing is computed
+            self.calls.append((node.forward, [as_number(array) for array in node.arrays(operands)]))
 
     def unrecorded(self, node: Any, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
@@ -35,7 +36,8 @@ class Calls(Watcher):
     def node_started(self, task: Any, node: Any, gradient: Any) -> None:
         """See Watcher. In a pass that is itself recorded, the operations of the formulas are logged one by one."""
         if node.kind == "operation" and not task.as_tensors:
-            self.calls.append((node.apply, (as_number(np.array(gradient)), False)))
+            arrived = gradient if node.multi_output else as_number(np.array(gradient))
+            self.calls.append((node.apply, (arrived, False)))
             self.saved.append((node, node.saved))
 
 

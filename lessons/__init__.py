@@ -30,12 +30,17 @@ learner                 the learner's own data
 course                  the lessons that come with microtape
 """
 
-from lessons.checking.verdict import Verdict, check
-from lessons.learner.progress import Progress
-from lessons.learner.workspace import Workspace
-from lessons.model.header import LessonError
-from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
-from lessons.model.load import COURSE, load_course
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
+
+if TYPE_CHECKING:
+    from lessons.checking.verdict import Verdict, check
+    from lessons.learner.progress import Progress
+    from lessons.learner.workspace import Workspace
+    from lessons.model.header import LessonError
+    from lessons.model.lesson import Check, Course, Exercise, Lesson, Prediction, RightAnswer, WrongAnswer
+    from lessons.model.load import COURSE, load_course
 
 __all__ = [
     "COURSE",
@@ -53,3 +58,18 @@ __all__ = [
     "check",
     "load_course",
 ]
+
+# A diagnosis only wants to know which lesson explains a finding.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        **dict.fromkeys(("Verdict", "check"), "checking.verdict"),
+        "Progress": "learner.progress",
+        "Workspace": "learner.workspace",
+        "LessonError": "model.header",
+        **dict.fromkeys(
+            ("Check", "Course", "Exercise", "Lesson", "Prediction", "RightAnswer", "WrongAnswer"), "model.lesson"
+        ),
+        **dict.fromkeys(("COURSE", "load_course"), "model.load"),
+    },
+)

@@ -6,7 +6,8 @@ notebook, the results of both display themselves.
     recording + step  ->  scene: VisualGraph  ->  output: DOT text  ->  output: SVG, PNG or PDF, by Graphviz in a child
 
 basics     the data of a graph (`graph`), themes, options, safe text (`characters`), heat maps, errors
-planning   which nodes become boxes: `selection`, `folds` (loops, functions and scopes), `open_folds`, `dataflow`,
+planning   which nodes become boxes: `selection`, `folds` (scopes, loops, functions, lines), which make a `fold_tree`;
+           `choose_cut` says what is open in it: what was asked for by `fold_names`, or an `overview`; `dataflow`,
            `box_plan`, `ranks`
 scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
 insides    what ran inside of a node: `walk` finds the steps, `inside_graph` builds their boxes and arrows
@@ -21,13 +22,30 @@ notebook       makes recordings display themselves in a notebook
 as_recording   converts the argument of `viz.draw` and `viz.film` into a recording
 """
 
-from viz.basics.errors import DrawError, GraphvizError, TooLargeError
-from viz.basics.options import DETAILS
-from viz.basics.theme import THEMES
-from viz.drawing import Drawing, draw
-from viz.films.film import Film, film
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
 from viz.notebook import install
 
+if TYPE_CHECKING:
+    from viz.basics.errors import DrawError, GraphvizError, TooLargeError
+    from viz.basics.options import DETAILS
+    from viz.basics.theme import THEMES
+    from viz.drawing import Drawing, draw
+    from viz.films.film import Film, film
+
 __all__ = ["DETAILS", "THEMES", "DrawError", "Drawing", "Film", "GraphvizError", "TooLargeError", "draw", "film"]
+
+# The stepper and the trace use parts of this package, and draw nothing.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        "DETAILS": "basics.options",
+        "THEMES": "basics.theme",
+        **dict.fromkeys(("DrawError", "GraphvizError", "TooLargeError"), "basics.errors"),
+        **dict.fromkeys(("Drawing", "draw"), "drawing"),
+        **dict.fromkeys(("Film", "film"), "films.film"),
+    },
+)
 
 install()

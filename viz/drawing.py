@@ -17,7 +17,7 @@ from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError, GraphvizError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import FEW, MAX_BOXES, MEDIUM, Amount, as_words, asked_details
+from viz.basics.options import FEW, MAX_BOXES, MEDIUM, Amount, Folding, asked_details
 from viz.basics.theme import Theme, theme_called
 from viz.fitting.choose import choose, small_text
 from viz.fitting.drafts import drafts
@@ -154,7 +154,9 @@ def draw(
     around: int | str | None = None,
     radius: int = 2,
     fold: bool | None = None,
+    depth: int | None = None,
     open: str | Collection[str] = (),
+    closed: str | Collection[str] = (),
     into: int | str | None = None,
     max_boxes: int = MAX_BOXES,
     detail: Amount | None = None,
@@ -174,10 +176,13 @@ def draw(
         show: the details to show, any of `viz.DETAILS`. None: as many as stay readable in a graph of this size.
         around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or its name in the program.
         radius: how many edges the neighbourhood reaches.
-        fold: whether to draw repetitions as one box: loops, functions and `microtape.scope`s. None: fold graphs of
-            more than 50 nodes, then open as many folds as stay readable, and always those of the current step.
-        open: folds to open, by the names that the picture shows: `"cell"` opens every repetition, `"cell[3]"` one,
-            `"cell[3:5]"` two.
+        fold: whether to draw what belongs together as one box: modules, `microtape.scope`s, loops and functions. None:
+            if there would be more than 25 boxes. What is then open is an overview: the outer levels, the last
+            repetition of a loop, and the current step.
+        depth: how many levels of folds are open, in place of the overview: 0 opens none, 1 those at the top.
+        open: folds to open as well, by the names that the picture shows: `"cell"` opens every repetition, `"cell[3]"`
+            one, `"cell[3:5]"` two; in a path, as in `"encoder.block[2].attention"`, those around it are opened as well.
+        closed: folds to keep closed, by the same names.
         into: draw what ran inside of a node instead: in the forward and backward of a Function, in hooks, in the
             recomputation of a checkpoint. A number or a name, as for `around`, an operation as in `"Clip"`, or the name
             of a function that ran, as in `"Clip.backward"`. Then `step` counts the steps inside.
@@ -202,15 +207,17 @@ def draw(
         raise DrawError(f"viz.draw() writes no file: to write one, call viz.draw(...).save({_quoted(step)})")
     recording = as_recording(x, sys._getframe(1), "viz.draw")
     show, looks = asked_details(show, detail), theme_called(theme)
-    if into is not None and (around is not None or fold or as_words("open", open)):
-        raise DrawError("into= draws what ran inside of one node: leave out around=, fold= and open=")
+    folding = Folding.asked(fold, depth, open, closed)
+    if into is not None and (around is not None or fold or folding.is_detailed):
+        raise DrawError("into= draws what ran inside of one node: leave out around=, fold=, depth=, open= and closed=")
 
     def build(show: Collection[str] | None, fold: bool | None = fold, few: int = FEW) -> VisualGraph:
         if into is not None:
             made = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
         else:
             made = build_graph(recording, step=step, pass_index=pass_index, show=show, around=around, radius=radius,
-                               fold=fold, open=open, max_boxes=max_boxes, few=few)  # fmt: skip
+                               fold=fold, depth=depth, open=open, closed=closed, max_boxes=max_boxes,
+                               few=few)  # fmt: skip
         return with_title(made, title)
 
     def layout(graph: VisualGraph, arrangement: Arrangement) -> Measures:
@@ -219,7 +226,7 @@ def draw(
 
     if fit is None:
         return Drawing(build(show), looks, time_limit, waiting)
-    may_fold = into is None and around is None and fold is None and not as_words("open", open)
+    may_fold = into is None and around is None and fold is None and not folding.is_detailed
     fitted = choose(drafts(build, show, may_fold=may_fold), sizes_of(fit), layout)
     if advice := small_text(fitted):
         warnings.warn(advice, stacklevel=2)

@@ -6,33 +6,23 @@ is needed here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from microtape.recording.engines import ProgramRecorder
-from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder
-from viz.basics.errors import DrawError, GraphvizError
-from viz.drawing import draw
-from viz.films.film import Film
+from microtape.recording.model.displayed import Displayed
+
+if TYPE_CHECKING:
+    from microtape.recording.model.model import Recording
 
 MOST_STEPS = 400  # of a film: the notebook's file stores all of it
 
 
 def install() -> None:
     """Make recordings, and the `r` of `with microtape.record() as r`, display themselves from now on."""
-    Recording._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
-    Recorder._repr_mimebundle_ = _recorder_mimebundle  # type: ignore[attr-defined]
-    ProgramRecorder._repr_mimebundle_ = _recorder_mimebundle  # type: ignore[attr-defined]
+    Displayed._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
 
 
-def _mimebundle(recording: Recording, include: object = None, exclude: object = None) -> dict[str, str]:
-    return bundle(recording)
-
-
-def _recorder_mimebundle(
-    recorder: Recorder | ProgramRecorder, include: object = None, exclude: object = None
-) -> dict[str, str]:
-    return bundle(recorder.recording)
+def _mimebundle(displayed: Any, include: object = None, exclude: object = None) -> dict[str, str]:
+    return bundle(getattr(displayed, "recording", displayed))
 
 
 def bundle(recording: Recording, pass_index: int | None = None, **film: Any) -> dict[str, str]:
@@ -43,6 +33,10 @@ def bundle(recording: Recording, pass_index: int | None = None, **film: Any) -> 
         pass_index: the pass to show. None: all; where that is too much, the one that failed, or the first.
         film: further fields of the Film.
     """
+    from viz.basics.errors import DrawError, GraphvizError
+    from viz.drawing import draw
+    from viz.films.film import Film
+
     plain = repr(recording)
     one = _most_interesting(recording) if pass_index is None else pass_index
     for passes in dict.fromkeys((pass_index, one)):

@@ -53,6 +53,7 @@ class CheckingProcess:
     def __init__(self, engine: Engine = "microtape") -> None:
         root = str(Path(__file__).resolve().parents[2])
         self.engine = engine
+        self.was_killed = self._is_closed = False
         self._token = secrets.token_hex(16)
         self._lines: queue.Queue[bytes | None] = queue.Queue()  # the lines of the channel that contain our token
         self._printed: list[bytes] = []
@@ -103,16 +104,29 @@ class CheckingProcess:
         return Report(events, ended, status, output)
 
     def kill(self) -> None:
-        """End it at once. A job that runs in another thread then ends, unfinished."""
+        """End it at once, from any thread. The job that runs in it ends, unfinished."""
+        self.was_killed = True
+        if not self._is_closed:
+            self._kill()
+
+    def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
             else:
                 self._process.kill()
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether it waits for a job, or works on one."""
+        return self._process.poll() is None
+
     def close(self) -> None:
-        """End it, and everything it has started."""
+        """End it, and everything it has started. Does nothing the second time."""
+        if self._is_closed:
+            return
         self._end()
+        self._is_closed = True
         for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
             reader.join(1)
             if stream is not None and not reader.is_alive():  # a process that escaped may keep a pipe open
@@ -170,7 +184,7 @@ class CheckingProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(0.05)  # a process that has just closed its channel is about to end
         status = self._process.poll()
-        self.kill()
+        self._kill()
         self._process.wait()
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):

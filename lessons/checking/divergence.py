@@ -40,7 +40,7 @@ def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Diverge
 
     Takes about a second, because the file and the solution run once more.
     """
-    if "microtape" not in exercise.check.read_text(encoding="utf-8"):
+    if not may_have_steps(exercise):
         return None
     checks = failed_checks(verdict)
     if exercise.has_writer and checks and (found := _own_engine(exercise, checks[0], file)) is not None:
@@ -73,6 +73,11 @@ def own_engine(exercise: Exercise, file: Path) -> Divergence | None:
     """What the learner's own engine writes, from its beginning; None if it writes nothing."""
     own = record_own_engine(exercise, file)
     return None if own is None else Divergence(exercise.checks[-1], True, own, None)
+
+
+def may_have_steps(exercise: Exercise) -> bool:
+    """Whether there is anything to record when a check fails: whether the checks use the engine."""
+    return "microtape" in exercise.check.read_text(encoding="utf-8")
 
 
 def failed_checks(verdict: Verdict) -> list[Check]:

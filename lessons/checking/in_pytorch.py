@@ -42,14 +42,18 @@ def run_in_pytorch(
 ) -> Said | None:
     """A line about a file that has passed: that it also passes in PyTorch, or what differs there.
 
-    None if there is nothing to say, because PyTorch cannot run the solution itself. Takes seconds, most of them to
-    import PyTorch; `started` gets the process, whose `kill` ends that.
+    None if there is nothing to say: PyTorch cannot run the solution itself, or the process was killed. Takes seconds,
+    most of them to import PyTorch; `started` gets the process, whose `kill` ends that.
     """
     process = CheckingProcess("torch")
     started(process)
     solution, own = observe(exercise, [exercise.solution, file], seconds=SECONDS, process=process)
     titles = {check.name: check.title for check in exercise.checks}
-    if solution.outcomes.keys() != titles.keys() or any(one.raised for one in solution.outcomes.values()):
+    if (
+        process.was_killed
+        or solution.outcomes.keys() != titles.keys()
+        or any(one.raised for one in solution.outcomes.values())
+    ):
         return None
     if own.broken is not None:
         return Said(f"In {torch_name()}, your file cannot be run: {raised_line(own.broken)}", "strong")

@@ -41,7 +41,7 @@ class Workspace:
         self.progress = Progress(self.folder / "progress.json")
 
     def exercise(self, lesson: Lesson) -> Path:
-        """The learner's file of a lesson; if there is none, or nothing was written into it yet, it is made: see `start`.
+        """The learner's file of a lesson. If there is none, or nothing is written in it yet, it is made: see `start`.
 
         Raises OSError if it cannot be written.
         """

@@ -7,6 +7,8 @@ continues = "chain_rule"             the earlier lesson whose file the learner g
 introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
 explains = ["a second time"]         pieces of the error messages that it explains, for `learn about`; optional
 findings = ["overwritten"]           kinds of findings that it is about, which `diagnose` then says; optional
+pytorch = { "torch.no_grad" = "Autograd mechanics" }   PyTorch's names for it, each with the page of PyTorch's
+                                     documentation that explains it; optional
 passes = "all"                       the passes of the program to record: "2", "1-3" or "all"; optional
 
 [[predict]]                          a question before a step of the program; any number of these
@@ -31,7 +33,8 @@ from microtape.errors import RecordingError
 from microtape.recording.choosing.passes import parse_passes
 
 KNOWN = (
-    "title", "summary", "needs", "continues", "introduces", "explains", "findings", "passes", "predict", "wrong_engine"
+    "title", "summary", "needs", "continues", "introduces", "explains", "findings", "pytorch", "passes", "predict",
+    "wrong_engine",
 )  # fmt: skip
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")
 ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME", "grad NAME" or "inside FUNCTION NAME"'
@@ -51,6 +54,7 @@ class Header(NamedTuple):
     introduces: tuple[str, ...]
     explains: tuple[str, ...]
     findings: tuple[str, ...]
+    pytorch: tuple[tuple[str, str], ...]
     passes: str | None
     predictions: tuple[Prediction, ...]
     wrong_engine: WrongEngine | None
@@ -69,6 +73,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         introduces=_words(path, table, "introduces"),
         explains=_words(path, table, "explains"),
         findings=_words(path, table, "findings"),
+        pytorch=_pages(path, table),
         passes=_passes(path, table.get("passes")),
         predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
         wrong_engine=_wrong_engine(path, table),
@@ -108,6 +113,13 @@ def _words(path: Path, header: dict[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
         raise LessonError(f'{path}: write {key} as a list of words: {key} = ["...", "..."]')
     return tuple(words)
+
+
+def _pages(path: Path, header: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    pages = header.get("pytorch", {})
+    if not isinstance(pages, dict) or not all(isinstance(page, str) and page.strip() for page in pages.values()):
+        raise LessonError(f'{path}: write pytorch as a table of names and pages: pytorch = {{ "torch.NAME" = "PAGE" }}')
+    return tuple(pages.items())
 
 
 def _tables(path: Path, header: dict[str, Any], key: str) -> list[dict[str, Any]]:

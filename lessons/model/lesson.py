@@ -104,6 +104,7 @@ class Lesson:
     needs: tuple[str, ...]  # the names of the earlier lessons that it builds on
     introduces: tuple[str, ...]  # words that no earlier lesson uses
     explains: tuple[str, ...]  # pieces of the error messages that it explains
+    pytorch: tuple[tuple[str, str], ...]  # PyTorch's names for it, each with the title of a page about it
     wrong_engine: WrongEngine | None
     exercise: Exercise
     continues: Lesson | None = None  # the lesson whose file the learner goes on with

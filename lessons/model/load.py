@@ -111,6 +111,7 @@ def _load_lesson(folder: Path, earlier: Mapping[str, Lesson]) -> Lesson:
         needs=header.needs,
         introduces=header.introduces,
         explains=header.explains,
+        pytorch=header.pytorch,
         wrong_engine=header.wrong_engine,
         exercise=_exercise(folder, continues.exercise if continues is not None else None),
         continues=continues,

@@ -18,8 +18,8 @@ def lessons_about(course: Course, text: str) -> list[Lesson]:
     Raises:
         LookupError: there is none; the message is for the user.
     """
-    wanted = _folded(text)
-    pieces = [(_folded(piece), lesson) for lesson in course for piece in lesson.explains]
+    wanted = folded(text)
+    pieces = [(folded(piece), lesson) for lesson in course for piece in lesson.explains]
     if len(wanted) < SHORTEST:
         raise LookupError("write a part of the error message: microtape learn about 'modified by an inplace'")
     if within := [(len(piece), -lesson.number, lesson) for piece, lesson in pieces if piece in wanted]:
@@ -31,7 +31,7 @@ def lessons_about(course: Course, text: str) -> list[Lesson]:
     return list(dict.fromkeys(found))
 
 
-def _folded(text: str) -> str:
-    """The text without what people type differently: case, spaces, hyphens, quotes."""
+def folded(text: str) -> str:
+    """A message without what people type differently: case, spaces, hyphens, quotes."""
     plain = re.sub(r"[\"'`]", "", text.casefold())
     return " ".join(re.sub(r"\bin[- ]place\b", "inplace", plain).split())

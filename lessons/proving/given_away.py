@@ -1,4 +1,4 @@
-"""Whether the number that a prediction asks for already stands in the lesson's text, an output, a picture, or a question.
+"""Whether the number that a prediction asks for can be read in the lesson's text, an output, a picture, or a question.
 
 Who has read a number a moment before does not predict it. So the program that is stepped through has other numbers than
 the text.
@@ -6,6 +6,7 @@ the text.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -36,7 +37,7 @@ def _runs(text: str, length: int) -> Iterator[list[tuple[str, int, int]]]:
     numbers = list(_numbers(text))
     for start in range(len(numbers) - length + 1):
         run = numbers[start : start + length]
-        gaps = [text[one[2] : other[1]] for one, other in zip(run, run[1:], strict=False)]
+        gaps = [text[one[2] : other[1]] for one, other in itertools.pairwise(run)]
         if all(_BETWEEN.fullmatch(gap) for gap in gaps):
             yield run
 

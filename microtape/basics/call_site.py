@@ -110,7 +110,7 @@ class CallSite(NamedTuple):
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's program, starting from `frame` and going outwards; None if there is none."""
     while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
-        frame = calling_frame(frame)
+        frame = frame.f_back or calling_frame(frame)
     return frame
 
 

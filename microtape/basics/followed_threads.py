@@ -12,21 +12,35 @@ from typing import Any
 
 from microtape.basics.fresh_stack import stack_ident
 
+MAIN = "main"  # the name by which the main thread is asked for
+
 _following: list[Threads] = []
 _lock = threading.Lock()
 _start = threading.Thread.start
 
 
 class Threads:
-    """The threads of one recorder. `began` is called in each thread that was started, and returns what ends it."""
+    """The threads of one recorder: those that it follows, or only those of them that have the name `only`."""
 
-    def __init__(self, began: Callable[[], Callable[[], None]] = lambda: lambda: None) -> None:
+    def __init__(self, only: str | None = None) -> None:
         self.first = stack_ident()
-        self._began = began
-        self._idents = {self.first}
+        self._only = only
+        self._followed: set[int] = set()
+        self._watched: set[int] = set()
+        self._add(self.first, thread_name() or MAIN)
 
     def __contains__(self, ident: int) -> bool:
-        return ident in self._idents
+        """Whether what happens in the thread is recorded."""
+        return ident in self._watched
+
+    def follows(self, ident: int) -> bool:
+        """Whether the threads that this one starts are followed."""
+        return ident in self._followed
+
+    def _add(self, ident: int, name: str) -> None:
+        self._followed.add(ident)
+        if self._only in (None, name):
+            self._watched.add(ident)
 
     def __enter__(self) -> None:
         with _lock:
@@ -39,38 +53,37 @@ class Threads:
             if not _following:
                 threading.Thread.start = _start  # type: ignore[method-assign]
 
-    def run(self, inner: Callable[[], None]) -> None:
+    def run(self, name: str, inner: Callable[[], None]) -> None:
         """Run a thread that is one of these."""
         ident = stack_ident()
-        self._idents.add(ident)
-        end = self._began()
+        self._add(ident, name)
         try:
             inner()
         finally:
-            end()
-            self._idents.discard(ident)
+            self._followed.discard(ident)
+            self._watched.discard(ident)
 
 
 def _started(thread: Any) -> None:
     """Start a thread. NB: `_bootstrap_inner` catches what `run` raises, so that no frame of ours is in a traceback."""
     here = stack_ident()
-    for threads in [one for one in _following if here in one]:
+    for threads in [one for one in _following if one.follows(here)]:
         inner = getattr(thread, "_bootstrap_inner", None)
         if inner is not None:
-            thread._bootstrap_inner = _Followed(threads, inner)
+            thread._bootstrap_inner = _Followed(threads, thread.name, inner)
     _start(thread)
 
 
 class _Followed:
     """Runs a thread as one of a recorder's; not a closure, which would keep a thread that has ended alive."""
 
-    def __init__(self, threads: Threads, inner: Callable[[], None]) -> None:
-        self.threads, self.inner = threads, inner
+    def __init__(self, threads: Threads, name: str, inner: Callable[[], None]) -> None:
+        self.threads, self.name, self.inner = threads, name, inner
 
     def __call__(self) -> None:
         threads, inner = self.threads, self.inner
         del self.threads, self.inner
-        threads.run(inner)
+        threads.run(self.name, inner)
 
 
 def thread_name() -> str:

@@ -4,9 +4,10 @@ model/     what a recording is
   model               its records: immutable data, the one interface between the engine and everything that shows it
   calls               records of the user's functions that the engine called;  parts: of places, values and references
   checks              records of checked derivatives;  courses: of passes of which only the sizes are kept
+  options             what a recorder can be asked
   contracts           what a Function promised;  undifferentiable: why an output gets no gradient
   versions            who wrote each version of a tensor, who saved it, who read it
-  growing             a recording to which passes are added
+  growing             a recording to which passes are added;  displayed: what a notebook can show
   moment              a pass after some of its steps;  ready_queues: which nodes are ready then
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array;  thumbnail: the means of its blocks
@@ -90,9 +91,26 @@ script/    records a script in a child process
   search              looks for the first pass in which something is found;  torch_names: `import torch` as microtape
 """
 
-from microtape.recording.engines import record, snapshot
-from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder
-from microtape.recording.writing.recording_writer import RecordingWriter
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
+
+if TYPE_CHECKING:
+    from microtape.recording.engines import record, snapshot
+    from microtape.recording.model.model import Recording
+    from microtape.recording.writing.recorder import Recorder
+    from microtape.recording.writing.recording_writer import RecordingWriter
 
 __all__ = ["Recorder", "Recording", "RecordingWriter", "record", "snapshot"]
+
+# Who only reads a recording needs no recorder.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        "Recorder": "writing.recorder",
+        "Recording": "model.model",
+        "RecordingWriter": "writing.recording_writer",
+        "record": "engines",
+        "snapshot": "engines",
+    },
+)

@@ -9,20 +9,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from microtape.basics.call_site import user_frame
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.loops import LoopRecorder
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import ErrorRecord, Recording
+from microtape.recording.model.options import NAMES, Check, Engine
 from microtape.recording.writing import recorder as own
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.node import Node
@@ -32,13 +32,11 @@ from microtape.tape.watch import Watcher, watch
 if TYPE_CHECKING:
     from microtape.recording.pytorch.recorder import TorchRecorder
 
-Engine: TypeAlias = Literal["microtape", "torch"]
-NAMES: dict[Engine, str] = {"microtape": "microtape", "torch": "PyTorch"}
 _OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
 _TORCH = "microtape.recording.pytorch.recorder"
 
 
-class ProgramRecorder:
+class ProgramRecorder(Displayed):
     """Records a program, whichever engine it uses; used like `Recorder`.
 
     Args:
@@ -47,6 +45,7 @@ class ProgramRecorder:
         after_pass: called after each recorded pass with its index.
         check: which gradients to check by finite differences.
         engine: the engine to record. None: the one whose backward runs first.
+        thread: record only the threads of this name; `main` is the first one. None: all that the program starts.
     """
 
     def __init__(
@@ -56,10 +55,11 @@ class ProgramRecorder:
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
         engine: Engine | None = None,
+        thread: str | None = None,
     ) -> None:
-        self._options = {"title": title, "root": root, "after_pass": after_pass, "check": check}
-        self._engine = engine
-        self._own = Recorder(title, root=root, after_pass=after_pass, check=check)
+        self._options = {"title": title, "root": root, "after_pass": after_pass, "check": check, "thread": thread}
+        self._engine, self._thread = engine, thread
+        self._own = Recorder(title, root=root, after_pass=after_pass, check=check, thread=thread)
         self._torch: TorchRecorder | None = None
         self._also: Engine | None = None  # an engine that was used, but is not recorded
         self._asleep = False
@@ -130,8 +130,10 @@ class ProgramRecorder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the recording does not say by itself: that another engine was used as well."""
+        """What the recording does not say by itself: that another engine was used, or one thread asked for."""
         found = []
+        if self._thread is not None:
+            found.append(f"only the thread {self._thread} is recorded")
         if self._also is not None:
             found.append(_OTHER.format(other=NAMES[self._also], option=self._also))
         return tuple(found)
@@ -239,8 +241,8 @@ class _Passes(Watcher):
                     self._after_pass(index)
 
 
-class _TorchImport(importlib.abc.MetaPathFinder):
-    """Calls `arrived` once the program has imported torch; torch itself is found and run as always."""
+class _TorchImport:
+    """Finds torch, which is then run as always, and calls `arrived` once the program has imported it."""
 
     def __init__(self, arrived: Callable[[], None]) -> None:
         self._arrived = arrived
@@ -282,7 +284,8 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
     """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
     Around a loop, `with record(until="nan", save="nan.tape"):` keeps only the pass where it happens and writes it at
-    once; `passes="3-5"` and `every=100` keep other passes. See `LoopRecorder`, which has these arguments.
+    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread. See `LoopRecorder`,
+    which has these arguments.
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be

@@ -212,7 +212,7 @@ def _check_result(x: TensorState, value: Any) -> None:
     """Raise RuntimeError if a result of this shape and dtype cannot be written into x's memory."""
     if value.shape != x.array.shape:
         raise misfit(x.array.shape, value.shape)
-    if not np.can_cast(value.dtype, x.array.dtype, "same_kind"):
+    if value.dtype is not x.array.dtype and not np.can_cast(value.dtype, x.array.dtype, "same_kind"):
         raise RuntimeError(
             f"result type {scalar_name(value.dtype)} can't be cast to the desired output type "
             f"{scalar_name(x.array.dtype)}"
@@ -224,7 +224,11 @@ def _check_overlap(x: TensorState, others: Sequence[TensorState], sharing: Shari
     ours = x.array
     if sharing == "repeated":
         return
-    if ours.size and any([size > 1 and stride == 0 for size, stride in zip(ours.shape, ours.strides, strict=True)]):
+    if (
+        ours.size
+        and not ours.flags.c_contiguous
+        and any([size > 1 and stride == 0 for size, stride in zip(ours.shape, ours.strides, strict=True)])
+    ):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."

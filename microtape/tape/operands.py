@@ -99,7 +99,7 @@ def number_as(value: Any, dtype: Any) -> Array:
             lowest = -highest
         fits = fits and bool(lowest <= value <= highest)  # not if it is NaN
     elif dtype.kind in "fc":
-        fits = fits and not (np.isfinite(value) and abs(value) > float(np.finfo(dtype).max))
+        fits = fits and (abs(value) < _FITS_ALL or not np.isfinite(value) or abs(value) <= float(np.finfo(dtype).max))
     if not fits:
         name = _CPP_NAMES.get(dtype.name, f"{dtype.name}_t" if dtype.kind in "iu" else "c10::Half")
         raise RuntimeError(f"value cannot be converted to type {name} without overflow")

@@ -21,7 +21,7 @@ from microtape.errors import InPlaceError
 from microtape.tape.broadcast import unbroadcast
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge, NodeHooks
-from microtape.tape.operation import Operation, Unary, record, tracked
+from microtape.tape.operation import Operation, Unary, attach, record, tracked
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import (
     INFERENCE,
@@ -161,11 +161,14 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     array = x.array
     node.x_shape = array.shape
     output = new_tensor(type(x), node.forward(array))
-    edges = tracked((x,))
+    receiver, nr = edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
     view = make_view(output, x, (node,))
-    if edges and view is not None:
+    if edge is not NO_EDGE and view is not None:
         view.edge = (node, 0)
-        record(node, (x,), edges, (output,), sys._getframe(2))
+        node.next_nodes, node.input_nrs = (receiver,), (nr,)
+        attach(node, output.array, sys._getframe(2))
+        if (watcher := watch.watcher) is not None:
+            watcher.operation(node, (x,), (output,), False)
     elif (watcher := watch.watcher) is not None:
         watcher.unrecorded(node, (x,), (output,), False)
     return output
@@ -207,7 +210,8 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
         return tuple([step.forward(x) for step in steps])
     edges = tracked((x,))
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
-    views = [make_view(output, x, (step,), "multi_output") for output, step in zip(outputs, steps, strict=True)]
+    made = _made_here()
+    views = [make_view(output, x, (step,), "multi_output", made) for output, step in zip(outputs, steps, strict=True)]
     if edges and x.version is not INFERENCE:
         for output_nr, view in enumerate(views):
             view.edge = (node, output_nr)  # type: ignore[union-attr]
@@ -224,12 +228,18 @@ def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
     return x
 
 
-def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "") -> View | None:
+def make_view(
+    output: TensorState,
+    x: TensorState,
+    steps: tuple[ViewOperation, ...],
+    origin: str = "",
+    made: CallSite | None = None,
+) -> View | None:
     """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
 
     Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own and x's is not
-    inference mode. Returns None if
-    `x` is an inference tensor: then `output` is one, too, and no tracked view; see Note [Inference tensors].
+    inference mode. `made` is the call site, where the caller knows it. Returns None if `x` is an inference tensor: then
+    `output` is one, too, and no tracked view; see Note [Inference tensors].
     """
     output.version = x.version or ensure_version(x)
     if output.version is INFERENCE:
@@ -244,12 +254,17 @@ def make_view(output: TensorState, x: TensorState, steps: tuple[ViewOperation, .
         view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin)
         view.root = x if before.root is ITSELF else before.root
     if view.origin:
-        frame = user_frame(sys._getframe(1))
-        view.made = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+        view.made = made or _made_here()
     meta = output.meta or ensure_meta(output)
     meta.view = view
     output.edge = None
     return view
+
+
+def _made_here() -> CallSite | None:
+    """The line of the user's program that is running."""
+    frame = user_frame(sys._getframe(1))
+    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:

@@ -10,11 +10,15 @@ import argparse
 import contextlib
 import re
 import sys
+import time
 import traceback
+import warnings
 from collections import Counter
+from pathlib import Path
 
 from tests.mutations.judge import judge
 from tests.mutations.mutants import Mutants
+from tests.reliability.figures import write_figures
 
 try:
     import resource
@@ -29,20 +33,28 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutations")
     parser.add_argument("count", type=int, help="how many files")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first")
+    parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")
     options = parser.parse_args()
+    warnings.simplefilter("error")  # a warning would be printed to the user
     mutants = Mutants()
     with contextlib.suppress(AttributeError, ValueError, OSError):  # no such limit, or it cannot be set
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     before = _peak()
     refused: Counter[str] = Counter()
-    opened = faults = 0
+    opened = faults = largest = 0
+    slowest = 0.0
     for number in range(options.first, options.first + options.count):
+        data = mutants.mutant(number)
+        largest = max(largest, len(data))
+        began = time.process_time()
         try:
-            message = judge(mutants.mutant(number))
+            message = judge(data)
         except Exception:
             faults += 1
             print(f"number {number}:\n{traceback.format_exc()}", flush=True)
             continue
+        finally:
+            slowest = max(slowest, time.process_time() - began)
         opened += message is None
         if message is not None:
             refused[re.sub(r"[-\d,.]+", "N", message)[:60]] += 1
@@ -52,6 +64,13 @@ def main() -> int:
         f"{options.count:,} files from number {options.first:,}: {sum(refused.values()):,} refused, {opened:,} opened"
     )
     print(f"and shown by every view, {faults:,} faults; memory rose from {before:,} to {_peak():,} MB at most")
+    print(f"the slowest took {slowest:.1f} s; the largest had {largest:,} bytes")
+    if options.figures is not None:
+        write_figures(
+            options.figures, files=options.count, refused=sum(refused.values()), opened=opened, faults=faults,
+            limit_mb=MEMORY // 1_000_000, before_mb=before, peak_mb=_peak(), slowest_s=round(slowest, 1),
+            largest=largest,
+        )  # fmt: skip
     return 1 if faults else 0
 
 

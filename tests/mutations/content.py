@@ -24,12 +24,12 @@ def members_of(data: bytes) -> Members:
 def zipped(members: Members, method: int = zipfile.ZIP_DEFLATED, again: str | None = None) -> bytes:
     """The members as a zip; `again` is written twice."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", method) as archive:
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in members.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data, method)  # without the time of day
         if again is not None:
             archive.NameToInfo.pop(again)  # else zipfile warns
-            archive.writestr(again, members[again])
+            archive.writestr(zipfile.ZipInfo(again), members[again], method)
     return buffer.getvalue()
 
 
@@ -47,7 +47,7 @@ def _change_part(top: dict[str, Any], random: Random) -> None:
     if random.random() < 0.02:
         top.pop(name)
     elif random.random() < 0.02:
-        top[random.choice(variants.TEXTS)] = random.choice(variants.OTHERS)
+        top[random.choice(variants.TEXTS)] = variants.other(random)
     elif isinstance(top[name], dict | list) and top[name]:
         places = list(_places(top[name]))
         _change_place(random.choice(places), random)
@@ -70,7 +70,7 @@ def _change_place(place: Any, random: Random) -> None:
         if kind == 0:
             place.pop(key)
         elif kind == 1:
-            place[random.choice(variants.TEXTS)] = random.choice(variants.OTHERS)
+            place[random.choice(variants.TEXTS)] = variants.other(random)
         elif kind == 2 and isinstance(place[key], list):
             other = random.choice(list(place))
             place[key], place[other] = place[other], place[key]
@@ -96,7 +96,7 @@ def _change_place(place: Any, random: Random) -> None:
 def _other(now: Any, random: Random) -> Any:
     """Another value, of the same type unless by chance."""
     if random.random() < 0.1:
-        return random.choice(variants.OTHERS)
+        return variants.other(random)
     if isinstance(now, bool):
         return not now
     if isinstance(now, int):
@@ -107,7 +107,7 @@ def _other(now: Any, random: Random) -> Any:
         return variants.text(random, now)
     if isinstance(now, list):
         return random.choice((now[:-1], now + now, now[::-1], []))
-    return random.choice(variants.OTHERS)
+    return variants.other(random)
 
 
 def changed_arrays(members: Members, random: Random) -> Members:

@@ -15,17 +15,21 @@ ORIGINALS = sorted(path for folder in _FOLDERS for path in folder.glob("*.tape")
 
 
 class Mutants:
-    """Makes damaged files of the recordings that come with the stepper, and of files of older formats."""
+    """Makes damaged files of the recordings that come with the stepper, and of files of older formats.
+
+    Small files are damaged more often: a view of a large one takes fifty times as long, and shows no other fields.
+    """
 
     def __init__(self) -> None:
         self._files = [path.read_bytes() for path in ORIGINALS]
+        self._weights = [1 / len(data) for data in self._files]
         self._recordings = [load(path) for path in ORIGINALS]
         self._records = RecordMutator(self._recordings)
 
     def mutant(self, number: int) -> bytes:
         """A damaged file. Most are damaged in what the records say, fewer in the JSON, fewest in arrays and archive."""
         random = Random(number)
-        which = random.randrange(len(ORIGINALS))
+        which = random.choices(range(len(ORIGINALS)), self._weights)[0]
         kind = random.randrange(20)
         if kind < 10:
             recording = self._recordings[which]

@@ -25,6 +25,12 @@ def test_a_few_damaged_recordings(mutants: Mutants) -> None:
     assert len(set(outcomes)) > FEW / 4  # or only one reason to refuse
 
 
+def test_a_number_is_the_same_file_whatever_was_made_before(mutants: Mutants) -> None:
+    again = Mutants()
+    before = {number: mutants.mutant(number) for number in range(60)}
+    assert not [number for number in reversed(range(60)) if again.mutant(number) != before[number]]
+
+
 def test_what_is_not_damaged_is_opened() -> None:
     assert [judge(path.read_bytes()) for path in ORIGINALS[:3]] == [None] * 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from random import Random
 from typing import Any
 
@@ -17,7 +18,7 @@ TEXTS = (
     "float32", "mul", "add", "w", "<module>", "backward", "nan", "1e999", "-", "/", "'", "ctx.x", "args[0]", "...",
     "\u2028",
 )  # fmt: skip
-OTHERS: tuple[Any, ...] = (
+_OTHERS: tuple[Any, ...] = (
     None,
     True,
     False,
@@ -35,6 +36,12 @@ OTHERS: tuple[Any, ...] = (
 )
 SHAPES = ((), (0,), (1,), (3,), (2, 2), (0, 3), (1, 1, 1), (2, 3, 1, 1), (300,), (1,) * 32)
 DTYPES = ("bool", "uint8", "int8", "int64", "float16", "float32", "float64", "complex64", "complex128")
+_SIGNALLING = {"float16": np.uint16(0x7D00), "float32": np.uint32(0x7F800001), "float64": np.uint64(0x7FF << 52 | 1)}
+
+
+def other(random: Random) -> Any:
+    """A value of any type; a new one each time, since the next change may be in it."""
+    return copy.deepcopy(random.choice(_OTHERS))
 
 
 def number(random: Random, now: int) -> int:
@@ -53,7 +60,7 @@ def text(random: Random, now: str) -> str:
 def array(random: Random) -> Any:
     """An array of any dtype and shape, often with numbers that are none, or its summary."""
     shape, dtype = random.choice(SHAPES), np.dtype(random.choice(DTYPES))
-    kind = random.randrange(4)
+    kind = random.randrange(5)
     made = np.full(shape, random.choice((0, 1, 1, 3)), dtype)
     if kind == 1 and dtype.kind in "fc":
         made = np.full(shape, random.choice((np.nan, np.inf, -np.inf)), dtype)
@@ -61,5 +68,7 @@ def array(random: Random) -> Any:
         made = np.arange(made.size).reshape(shape).astype(dtype)
     elif kind == 3 and dtype.kind in "fc":
         made = np.full(shape, np.finfo(dtype).max, dtype)
+    elif kind == 4 and dtype.name in _SIGNALLING:  # computing with it makes numpy warn
+        made = np.full(shape, _SIGNALLING[dtype.name]).view(dtype)
     made.flags.writeable = False
     return summarize(made) if random.random() < 0.2 else made

@@ -20,10 +20,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.findings import Finding, FindingKind
 from microtape.recording.model.model import Recording
+from microtape.recording.model.options import Check
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -17,10 +17,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
+from microtape.recording.model.options import Check
 from tui.shell.printing import put
 from tui.shell.spans import line, plain
 from tui.words.diagnosis import Diagnosis

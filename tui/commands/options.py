@@ -173,6 +173,13 @@ ENGINE = (
         " runs on microtape with microtape",
     },
 )
+THREAD = (
+    ("--thread",),
+    {
+        "metavar": "NAME",
+        "help": "record only the threads of this name; main is the first (default: all of the program)",
+    },
+)
 KEEP = (
     ("--keep",),
     {
@@ -263,15 +270,26 @@ PICTURE: Options = (
     ),
     (
         ("--fold",),
-        {"action": argparse.BooleanOptionalAction, "help": "draw repetitions only once (default: in a large graph)"},
+        {
+            "action": argparse.BooleanOptionalAction,
+            "help": "draw modules, scopes and loops as boxes (default: above 25 boxes)",
+        },
     ),
     (
-        ("--open-fold",),
+        ("--depth",),
+        {"type": int, "metavar": "N", "help": "how many levels of folds are open, from 0 (default: an overview)"},
+    ),
+    (
+        ("--open", "--open-fold"),
         {
             "action": "append",
             "metavar": "NAME",
-            "help": "unfold cell, cell[3] or cell[3:5]; may be given several times",
+            "help": "open cell, cell[3], cell[3:5] or encoder.block[2].attention as well; may be given several times",
         },
+    ),
+    (
+        ("--closed",),
+        {"action": "append", "metavar": "NAME", "help": "keep this one closed; may be given several times"},
     ),
     (("--max-boxes",), {"type": int, "metavar": "N", "help": "the most boxes to draw at once (default: 300)"}),
     (("--time-limit",), {"type": float, "metavar": "S", "help": "seconds that Graphviz may take (default: 30)"}),
@@ -297,6 +315,7 @@ LEARNING: Options = (
     (("--all",), {"action": "store_true", "help": "solution: print all of it"}),
     (("--path",), {"metavar": "DIR", "help": "a folder with another course"}),
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
+    (("--no-torch",), {"action": "store_true", "help": "check, watch: do not run a solved exercise in PyTorch, too"}),
     (("--json",), {"action": "store_true", "help": "grade: print JSON"}),
     (("--exit-code",), {"action": "store_true", "help": "grade: exit with 5 unless every file solves its exercise"}),
     THEME,

@@ -39,6 +39,7 @@ from tui.commands.options import (
     STEP,
     STOPS,
     THEME,
+    THREAD,
     TIMEOUT,
     UNTIL,
     WATCH,
@@ -146,6 +147,7 @@ def make_parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argpars
             SEARCH,
             TIMEOUT,
             ENGINE,
+            THREAD,
             CHECK,
             NO_CHECK,
             KEEP,
@@ -162,11 +164,11 @@ def make_parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argpars
     add(
         "diagnose",
         "say what is wrong in a script or a recording, or where ranks part: the line, the numbers, a remedy",
-        (PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, CHECK, NO_CHECK, KEEP, JSON, ASCII),
+        (PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, THREAD, CHECK, NO_CHECK, KEEP, JSON, ASCII),
         "FILE",
     )
     views = (STEP, FORWARD, NODE, ARRAY, BOXES, WHY, MARKS, STOPS, CHANGES, FIND, FOLDED, PASSES, COMPARE)
-    trace = (*views, INTO, COURSES, PASS, UNTIL, EVERY, SEARCH, TIMEOUT, ENGINE, CHECK, KEEP, JSON, ASCII)
+    trace = (*views, INTO, COURSES, PASS, UNTIL, EVERY, SEARCH, TIMEOUT, ENGINE, THREAD, CHECK, KEEP, JSON, ASCII)
     add(
         "trace",
         "print the passes step by step, a single step, or another view of the stepper",
@@ -183,18 +185,18 @@ def make_parser() -> tuple[argparse.ArgumentParser, list[str], dict[str, argpars
     add(
         "record",
         "run a script and write its recording to a file",
-        (out, PASS, UNTIL, EVERY, RANK, SEARCH, TIMEOUT, ENGINE, CHECK, KEEP),
+        (out, PASS, UNTIL, EVERY, RANK, SEARCH, TIMEOUT, ENGINE, THREAD, CHECK, KEEP),
         "SCRIPT",
     )
-    filmed: Options = (page, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, *PICTURE, *FILM)
-    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, *DRAW)
+    filmed: Options = (page, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, THREAD, *PICTURE, *FILM)
+    drawn: Options = (picture, STEP, PASS, UNTIL, SEARCH, TIMEOUT, ENGINE, THREAD, *DRAW)
     add("draw", "draw the graph, at the end or after --step K", drawn, "FILE")
     add("film", "write a page that plays backward step by step", filmed, "FILE")
     port = (
         ("--port",),
         {"type": int, "default": 8000, "metavar": "N", "help": "the port on the loopback address (default: 8000)"},
     )
-    served = (port, PASS, UNTIL, ENGINE, CHECK, KEEP, THEME, ASCII)
+    served = (port, PASS, UNTIL, ENGINE, THREAD, CHECK, KEEP, THEME, ASCII)
     add("serve", "open the stepper in a browser on this machine (needs the extra serve)", served, "FILE")
     names = demos.names()
     demo = add("demo", f"open the stepper on a bundled program: {', '.join(names)}", (THEME, ASCII))

@@ -10,11 +10,10 @@ from microtape.recording.model.model import Recording
 from tui.shell.opening import Origin, choose_passes, open_origin
 
 NAMED = (
-    "into|around|radius|open|show|detail|fit|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit|"
+    "into|around|radius|depth|open|closed|show|detail|fit|theme|scale|steps?|seconds|pass_index|max_boxes|most_steps|time_limit|"
     "element_budget"
 )
 TYPED = {
-    "open": "open-fold",
     "pass_index": "pass",
     "element_budget": "keep",
 }  # options that have another name on the command line
@@ -33,7 +32,9 @@ def contents(arguments: argparse.Namespace) -> dict[str, Any]:
         {
             "show": show,
             "fold": arguments.fold,
-            "open": arguments.open_fold,
+            "depth": arguments.depth,
+            "open": arguments.open,
+            "closed": arguments.closed,
             "max_boxes": arguments.max_boxes,
             "time_limit": arguments.time_limit,
             "title": arguments.title,
@@ -61,6 +62,8 @@ def as_typed(message: str) -> str:
         name, value = TYPED.get(match[1], match[1]).replace("_", "-"), match[2]
         return f"--{name} {value}" if value else f"--{name}"
 
-    message = message.replace("fold=True", "--fold").replace('", radius=', '" radius=')
+    for said, typed in (("fold=True", "--fold"), ("fold=False,", "--no-fold"), ("fold=False", "--no-fold")):
+        message = message.replace(said, typed)
+    message = message.replace('", radius=', '" radius=')
     message = re.sub(r"steps=\((\d+), (\d+)\)", r"--steps \1:\2", message)
-    return re.sub(rf"\b({NAMED})=([\"'(\w]?)", option, message)
+    return re.sub(rf"\b({NAMED})=([\"'(\w]|-(?=\d))?", option, message)

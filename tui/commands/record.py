@@ -11,7 +11,7 @@ from microtape.errors import RecordingError
 from microtape.recording.script.run import run_plainly
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, say
-from tui.shell.opening import Origin, load_all, report_end, search_bar
+from tui.shell.opening import Origin, load_all, report_end, search_bar, tell_lesson
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
             ended = origin.record(out, progress=progress)
         report_end(ended)
         recording = load_all(out)
+        tell_lesson(recording, ended)
     except RecordingError as error:
         raise CommandError(str(error)) from None
     if arguments.check:

@@ -10,7 +10,7 @@ from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import SIGNALLED, CommandError, Exit, is_ascii, say
-from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end
+from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end, tell_lesson
 from tui.shell.printing import put
 from tui.shell.program_run import ProgramRun, Watched, say_printed
 from tui.shell.progress import status_line
@@ -96,6 +96,7 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
     run = ProgramRun(origin)
     with Watched(run):
         with recording_line(origin):
+
             run.wait_for_first()
         ended = run.ended  # unless the script goes on
         if run.first is None and ended is None:
@@ -104,6 +105,8 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
             report_end(ended)
         recording = run.first
         assert recording is not None
+        if ended is not None:
+            tell_lesson(recording, ended)
         if origin.check == "all":
             say(check_summary(recording))
         code = _open_stepper(recording, choose_passes(recording, None), origin, arguments, run)

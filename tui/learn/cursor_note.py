@@ -25,11 +25,11 @@ class CursorNote(Static):
     def __init__(self, editor: TextArea) -> None:
         super().__init__()
         self._editor = editor
-        self._said = Said("")
+        self.said = Said("")
 
     def show(self, said: Said) -> None:
         """Show a text below the cursor's line, or above it where there is no room below."""
-        self._said = said
+        self.said = said
         self.display = True
         self.place()
 
@@ -42,11 +42,11 @@ class CursorNote(Static):
         if not self.display:
             return
         width = self._editor.content_size.width - self._editor.gutter_width
-        lines = textwrap.wrap(self._said.text, max(width - 2, 1), max_lines=HIGHEST, placeholder=" …")
+        lines = textwrap.wrap(self.said.text, max(width - 2, 1), max_lines=HIGHEST, placeholder=" …")
         cursor, inside = self._editor.cursor_screen_offset, self._editor.content_region
         below = cursor.y + 1
         top = below if below + len(lines) <= inside.bottom else cursor.y - len(lines)
         corner = self.parent.region.offset if isinstance(self.parent, Widget) else Offset()
         self.styles.offset = (inside.x + self._editor.gutter_width - corner.x, max(top, inside.y) - corner.y)
         self.styles.width = width
-        self.update(Content.styled("\n".join(lines), STYLES[self._said.role]))
+        self.update(Content.styled("\n".join(lines), STYLES[self.said.role]))

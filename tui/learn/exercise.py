@@ -102,6 +102,7 @@ class ExerciseView(Vertical):
         self._saving: Timer | None = None  # runs while there is something that was typed and not saved
         self._refused = False  # whether what was typed could not be saved, which is said once
         self._has_said = False  # whether the lower box shows anything but the keys
+        self._said: list[Said] = []  # what it shows, if that is lines
 
     def compose(self) -> ComposeResult:
         """The file or its editor, and the box below."""
@@ -235,12 +236,23 @@ class ExerciseView(Vertical):
 
     def write(self, lines: list[Said], title: str = "") -> None:
         """Show lines in the lower box; wrapped lines keep their indentation."""
-        self._has_said = True
+        self._has_said, self._said = True, lines
         self._show(_statics(lines), title)
+
+    def rewrite(self, said: list[Said], now: list[Said]) -> None:
+        """Replace lines in the lower box, unless it shows something else by now."""
+        if self._said == said:
+            self.write(now, str(self.query_one("#verdict").border_title or ""))
+
+    def rewrite_note(self, said: Said, now: Said) -> None:
+        """Replace the text at the cursor, unless it is hidden or another one by now."""
+        note = self.query_one(CursorNote)
+        if note.display and note.said == said:
+            note.show(now)
 
     def write_code(self, code: str, title: str, below: list[Said]) -> None:
         """Show Python in the lower box, and lines below it."""
-        self._has_said = True
+        self._has_said, self._said = True, []
         self._show([Static(highlight(code, language="python")), *_statics([Said(""), *below])], title)
 
     def _show(self, statics: list[Static], title: str) -> None:

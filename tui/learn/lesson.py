@@ -101,7 +101,7 @@ class LessonScreen(LessonActionsScreen):
         yield Static(id="lesson-too-small")
 
     def on_mount(self) -> None:
-        """Show the program of a new lesson, else the text; both if there is room. Who has played understands the text."""
+        """Show the program of a new lesson, else the text; both if there is room. The text explains what was seen."""
         is_new = self._workspace.progress.of(self.lesson.name) == Record()
         self.action_view("program" if is_new else "text")
         self._record(self._program)
@@ -135,6 +135,8 @@ class LessonScreen(LessonActionsScreen):
         self._view = name
         self._arrange()
         self.query_one(FIRST_FOCUS[name], Widget).focus()
+        if name == "exercise":
+            self.prepare_check()
 
     def _arrange(self) -> None:
         # Sets `display`: changing a class of the screen would make Textual style every line of the text again.

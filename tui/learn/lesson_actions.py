@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from textual import work
 from textual.worker import get_current_worker
 
-from lessons import Course, Lesson, LessonError, Verdict, Workspace, check
-from lessons.checking.divergence import Divergence, failed_checks, find_divergence, own_engine
+from lessons import Course, Lesson, LessonError, Verdict, Workspace
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps, own_engine
+from lessons.checking.in_pytorch import can_run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, headline, report
+from lessons.checking.warm_checker import WarmChecker
 from lessons.model.solution_pieces import solution_pieces
 from tui.learn.confirm import ConfirmScreen
 from tui.learn.course_text import flowing
@@ -35,6 +38,7 @@ class LessonActionsScreen(GuardedScreen[None]):
         self._solutions = solutions
         self._hints = 0
         self._verdict: Verdict | None = None  # of the last check
+        self._checker = WarmChecker(lesson.exercise)
 
     def action_view(self, name: str) -> None:
         """Show a view."""
@@ -87,11 +91,20 @@ class LessonActionsScreen(GuardedScreen[None]):
         self._exercise.note(Said("Checking ...", "dim"))
         self._check()
 
+    @work(thread=True, group="prepare", exclusive=True)
+    def prepare_check(self) -> None:
+        """Start what a check needs, so that its verdict comes at once."""
+        self._checker.prepare()
+
+    def on_unmount(self) -> None:
+        """End the processes that wait for a file."""
+        self._checker.close()
+
     @work(thread=True, group="check", exclusive=True)
     def _check(self) -> None:
         try:
             file = self._workspace.exercise(self.lesson)
-            verdict = check(self.lesson.exercise, file, start=self._workspace.start(self.lesson))
+            verdict = self._checker.check(file, start=self._workspace.start(self.lesson))
         except (LessonError, OSError) as error:
             self._say(Said(str(error), "bad"), title="check")
             return
@@ -108,14 +121,29 @@ class LessonActionsScreen(GuardedScreen[None]):
             if self.lesson.exercise.has_writer:
                 said.insert(1, Said(f"{first}d opens your own engine in the stepper.", "strong"))
             short = Said(f"{short.text} {first}n goes to the next lesson.", short.role)
+        elif failed_checks(verdict) and may_have_steps(self.lesson.exercise):
+            said += [Said(""), Said(f"{first}d shows the step where your code goes another way.", "dim")]
+        in_pytorch = verdict.passed and can_run_in_pytorch(self.lesson.exercise)
+        if in_pytorch:
+            said.insert(1, Said(f"Running it in {torch_name()} as well ...", "dim"))
         self.call_later(self._exercise.read)
         self._say(*said, title="check")
         self.call_later(self._exercise.note, short)
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
-        if failed_checks(verdict) and (found := find_divergence(self.lesson.exercise, verdict, file)) is not None:
-            opens = Said(f"{first}d opens it in the stepper.", "dim")
-            self._say(*said, Said(""), Said(found.in_words()), opens, title="check")
+        if in_pytorch:
+            self.call_later(self._in_pytorch, file, said, short)
+
+    @work(thread=True, group="pytorch", exclusive=True)
+    def _in_pytorch(self, file: Path, said: list[Said], short: Said) -> None:
+        """Run a file that has passed in PyTorch, and say so where the verdict stands, if it still stands there."""
+        found = self._checker.in_pytorch(file)
+        if get_current_worker().is_cancelled:
+            return
+        changed = [said[0], *([found] if found is not None else []), *said[2:]]
+        self.call_later(self._exercise.rewrite, said, changed)
+        if found is not None:
+            self.call_later(self._exercise.rewrite_note, short, Said(f"{short.text} {found.text}", short.role))
 
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
-from lessons.checking.divergence import Divergence, find_divergence, own_engine
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps, own_engine
+from lessons.checking.in_pytorch import can_run_in_pytorch, run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, report
+from lessons.checking.warm_checker import WarmChecker
 from lessons.model.messages import lessons_about
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.printing import put, put_error, safe
+from tui.shell.progress import status_line
 from tui.shell.terminal import has_terminal
 from viz.basics.characters import to_ascii
 
@@ -110,19 +113,33 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
         following = context.course.after(lesson)
         if following is not None:
             context.print(f"\n{context.command(following.name)}  is the next lesson")
+        _also_in_pytorch(context, lesson)
         return Exit.OK
-    if (found := find_divergence(lesson.exercise, verdict, context.workspace.exercise(lesson))) is not None:
-        shows = f"{context.command('step', lesson.name)}  opens it in the stepper"
-        tell(context, [Said(""), Said(found.in_words()), Said(shows)])
-    else:
-        context.print(f"\n{context.command('hint', lesson.name)}  prints a hint")
+    context.print()
+    if may_have_steps(lesson.exercise) and failed_checks(verdict):
+        context.print(f"{context.command('step', lesson.name)}  shows the step where your code goes another way")
+    context.print(f"{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
 
 
-def tried(context: CommandContext, lesson: Lesson) -> Verdict:
+def _also_in_pytorch(context: CommandContext, lesson: Lesson) -> None:
+    """Say whether the file also passes in PyTorch. The verdict has been told; Ctrl-C skips this."""
+    if context.arguments.no_torch or not can_run_in_pytorch(lesson.exercise):
+        return
+    try:
+        with status_line(f"running it in {torch_name()} as well ...   Ctrl-C skips this"):
+            said = run_in_pytorch(lesson.exercise, context.workspace.exercise(lesson))
+    except KeyboardInterrupt:
+        return
+    if said is not None:
+        tell(context, [Said(""), said])
+
+
+def tried(context: CommandContext, lesson: Lesson, checker: WarmChecker | None = None) -> Verdict:
     """Check the learner's file, store the attempt, and print the report."""
     path = context.workspace.exercise(lesson)
-    verdict = check(lesson.exercise, path, start=context.workspace.start(lesson))
+    start = context.workspace.start(lesson)
+    verdict = checker.check(path, start=start) if checker is not None else check(lesson.exercise, path, start=start)
     context.workspace.attempted(lesson, passed=verdict.passed)
     context.print(f"lesson {lesson.number}: {lesson.title}")
     put(f"{path}\n")

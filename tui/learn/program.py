@@ -22,7 +22,6 @@ from tui.widgets.source_pane import SourcePane
 from tui.widgets.tape import TapeView
 from viz.basics.characters import to_ascii
 
-
 PLAY = "Play first: → steps through the program, and you are asked what comes."
 PLAYED = "1 opens the text, which explains what you saw; 3 opens the exercise."
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OSError: the file could not be replaced. The old file is unchanged then, as after an exception in the block.
     """
-    unfinished = path.absolute().with_name(f".unfinished-{secrets.token_hex(6)}{path.suffix.lower()}")
+    unfinished = path.absolute().with_name(f".unfinished-{os.urandom(6).hex()}{path.suffix.lower()}")
     try:
         yield unfinished
         os.replace(unfinished, path)

@@ -14,14 +14,13 @@ from typing import IO
 
 from microtape.basics.collector import permanent
 from microtape.errors import RecordingError
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
-from microtape.recording.engines import Engine
 from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
+from microtape.recording.model.options import Check, Engine
 from microtape.recording.script.run import ScriptRun, record_script
 from microtape.recording.script.running import RunningScript
 from tui.shell.check_summary import check_summary
@@ -45,6 +44,7 @@ class Origin:
     timeout: float | None = None  # end the script after so many seconds
     every: int | None = None  # instead of `passes`: the course of each pass whose number this divides
     is_module: bool = False  # `file` is the name of a module, for which `python` needs -m
+    thread: str | None = None  # record only the threads of this name
 
     @classmethod
     def asked_for(cls, arguments: argparse.Namespace, search: float = 0) -> Origin:
@@ -74,6 +74,7 @@ class Origin:
             getattr(arguments, "timeout", None),
             every,
             getattr(arguments, "is_module", False),
+            getattr(arguments, "thread", None),
         )
 
     @property
@@ -120,6 +121,7 @@ class Origin:
             started=started,
             search=self.search,
             engine=self.engine,
+            thread=self.thread,
             timeout=self.timeout,
             hidden_output=hidden_output,
             quiet=quiet,
@@ -168,6 +170,8 @@ def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) 
                 report_end(ended)
             with status_line("loading the recording ...   Ctrl-C stops"):
                 recording = load_all(out)
+            if tell_failure:
+                tell_lesson(recording, ended)
             if origin.check == "all":
                 say(check_summary(recording))
             return recording, ended
@@ -207,6 +211,15 @@ def report_end(ended: ScriptRun) -> None:
         raise CommandError(ended.message or "nothing was recorded", ended.exit_code or Exit.NOTHING_RECORDED)
     if ended.message:
         say(ended.message)
+
+
+def tell_lesson(recording: Recording, ended: ScriptRun) -> None:
+    """Below the traceback of a script that failed, name the lesson that explains the error."""
+    if ended.exit_code == Exit.SCRIPT_FAILED:
+        from tui.words.findings import lesson_of_error  # slow, and seldom needed
+
+        if lesson := lesson_of_error(recording):
+            say(lesson)
 
 
 def choose_passes(recording: Recording, passes: str | None, until: str | None = None) -> list[int]:

@@ -6,12 +6,14 @@ import argparse
 import os
 from collections.abc import Sequence
 from glob import glob
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from microtape.errors import RecordingError
-from microtape.recording.ranks import Ranks
 from tui.shell.exits import CommandError
 from tui.shell.opening import Origin, open_origin
+
+if TYPE_CHECKING:
+    from microtape.recording.ranks import Ranks
 
 
 class RankFiles(NamedTuple):
@@ -46,6 +48,8 @@ def open_ranks(arguments: argparse.Namespace, files: Sequence[str]) -> RankFiles
     Raises:
         CommandError: a file is no recording, or they are not of one run.
     """
+    from microtape.recording.ranks import Ranks
+
     origins = [Origin(file, passes=arguments.passes, until=arguments.until) for file in files]
     for origin in origins:
         if not origin.is_recording:

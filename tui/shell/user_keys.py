@@ -92,10 +92,11 @@ def _check_unique(keys: Keymap, path: Path) -> None:
 def actions_of(screen: Screen[Any]) -> dict[str, tuple[str, ...]]:
     """Every action of a screen that has keys, and its keys."""
     found: dict[str, tuple[str, ...]] = {}
+    meanings = _meanings(screen)
     for key, binding in screen._bindings:
-        if binding.action:
+        if binding.action in meanings:
             found[binding.action] = (*found.get(binding.action, ()), key)
-    return {action: keys for action, keys in found.items() if action in _meanings(screen)}
+    return found
 
 
 def rebind(screen: Screen[Any], keymap: Keymap) -> None:

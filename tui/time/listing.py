@@ -1,8 +1,8 @@
 """The rows of the tape view: every node, only the nodes that a search found, or the tape with repetitions folded.
 
-Repetitions are found as for pictures, by `viz.planning.folds`. A *run* is a range of a fold's repetitions, `cell[3:7]`,
-shown as one row until it is opened. The repetition that contains the node in focus is open; all repetitions before it
-are one row, and all after it another, so a loop of five thousand repetitions takes few rows.
+Repetitions are found and named as for pictures, by `viz.planning.folds`. A group is a range of a fold's repetitions,
+`cell[3:7]`, shown as one row until it is opened. The repetition that contains the node in focus is open; all
+repetitions before it are one row, and all after it another, so a loop of five thousand repetitions takes few rows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -19,51 +19,29 @@ from tui.time.event_rows import EndRow, EventRow, event_rows
 from tui.time.lanes import Lanes, Uses
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
-from viz.planning.folds import STRATEGIES, Fold, Item, folded, operations
+from viz.planning.fold import Fold, Item, operations
+from viz.planning.fold_tree import FoldTree, Group
+from viz.planning.folds import STRATEGIES, folded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 FEW = 40  # rows: the first strategy that leaves at most this many is chosen, since the first ones say most
-SINGLY = 24  # a run of at most this many repetitions opens into single repetitions
-SUBRUNS = 8  # a longer run opens into this many runs
-
-
-class Run(NamedTuple):
-    """A range of a fold's repetitions."""
-
-    fold: Fold
-    start: int
-    stop: int
-
-    @property
-    def label(self) -> str:
-        """`cell ×20` for all repetitions, `cell[7]` for one, `cell[3:7]` for some."""
-        times = len(self.fold.times)
-        if self.stop - self.start == times:
-            return f"{self.fold.name} ×{times}" if times > 1 else self.fold.name
-        return f"{self.fold.name}[{self.start}{f':{self.stop}' if self.stop - self.start > 1 else ''}]"
-
-    @property
-    def parts(self) -> Iterator[Run]:
-        """The runs into which it opens, if it has more than one repetition."""
-        count = self.stop - self.start
-        size = 1 if count <= SINGLY else -(-count // SUBRUNS)
-        for start in range(self.start, self.stop, size):
-            yield Run(self.fold, start, min(start + size, self.stop))
+SINGLY = 24  # a group of at most this many repetitions opens into single repetitions
+SUBGROUPS = 8  # a longer group opens into this many
 
 
 @dataclass(frozen=True, slots=True)
-class RunRow:
-    """The row of a run. `nodes` are the nodes inside, and the leaves that only these use."""
+class GroupRow:
+    """The row of a group. `nodes` are the nodes inside, and the leaves that only these use."""
 
-    run: Run
+    group: Group
     nodes: tuple[int, ...]
     depth: int
     is_open: bool
 
 
-Entry: TypeAlias = int | RunRow | EventRow
+Entry: TypeAlias = int | GroupRow | EventRow
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +53,16 @@ class Listing:
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
-        """Node -> its row, or the row of the closed run that contains it; without nodes that are not shown."""
+        """Node -> its row, or the row of the closed group that contains it; without nodes that are not shown."""
         if self.entries is self.timeline.rows:
             return self.timeline.row_of
         return {node: row for row, nodes in enumerate(self.groups) for node in nodes}
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The nodes that each row represents; none for the heading row of an open run."""
+        """The nodes that each row represents; none for the heading row of an open group."""
         return tuple(
-            (one,) if isinstance(one, int) else one.nodes if isinstance(one, RunRow) and not one.is_open else ()
+            (one,) if isinstance(one, int) else one.nodes if isinstance(one, GroupRow) and not one.is_open else ()
             for one in self.entries
         )
 
@@ -92,7 +70,7 @@ class Listing:
         """The rows in the whole tape of the nodes that this row represents."""
         if row not in self._tape_rows:
             entry, row_of = self.entries[row], self.timeline.row_of
-            nodes = entry.nodes if isinstance(entry, RunRow) else (entry,) if isinstance(entry, int) else ()
+            nodes = entry.nodes if isinstance(entry, GroupRow) else (entry,) if isinstance(entry, int) else ()
             self._tape_rows[row] = np.array([row_of[node] for node in nodes], np.int64)
         return self._tape_rows[row]
 
@@ -136,12 +114,12 @@ class FoldedTape:
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
-        self._items = _items(timeline)
+        self._tree = FoldTree(_items(timeline))
+        self._items = self._tree.items
         self._inside: dict[int, tuple[int, int]] = {}  # operation -> (item, repetition) at the top
         for at, item in enumerate(self._items):
-            for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
-                place = at, k
-                self._inside.update((node, place) for one in inside for node in operations(one))
+            for k, inside in enumerate(item.nodes if isinstance(item, Fold) else ()):
+                self._inside.update(dict.fromkeys(inside, (at, k)))
         self._above: dict[int, list[int]] = {}  # operation -> leaves shown right above it
         self._stands_above: dict[int, int] = {}  # leaf -> operation
         self._before: dict[int, list[int]] = {}  # item -> the leaves shown above it, which several repetitions share
@@ -153,22 +131,14 @@ class FoldedTape:
         """Whether anything repeats."""
         return any(isinstance(item, Fold) for item in self._items)
 
-    def listing(self, opened: Collection[Run], focus: int | None) -> Listing:
-        """The rows when these runs are open, as well as the runs that contain the node in focus."""
+    def listing(self, opened: Collection[Group], focus: int | None) -> Listing:
+        """The rows when these groups are open, as well as those that contain the node in focus."""
         return Listing(self.timeline, tuple(self._entries(opened, focus)))
 
     def around(self, node: int | None) -> tuple[tuple[Fold, int], ...]:
         """The folds that contain a node, outermost first, each with its repetition. The listed rows depend on them."""
         node = self._stands_above.get(node, node) if node is not None else None
-        if node not in self._inside:
-            return ()
-        at, k = self._inside[node]
-        found: list[tuple[Fold, int]] = []
-        item: Item | None = self._items[at]
-        while isinstance(item, Fold):
-            found.append((item, k))
-            item, k = _inner(item.times[k], node)
-        return tuple(found)
+        return self._tree.around(node) if node is not None else ()
 
     def _place_leaves(self) -> None:
         top = {node: at for at, item in enumerate(self._items)
@@ -188,47 +158,57 @@ class FoldedTape:
             else:
                 self._before.setdefault(top[users[0]], []).append(leaf)
 
-    def _entries(self, opened: Collection[Run], focus: int | None) -> Iterator[Entry]:
+    def _entries(self, opened: Collection[Group], focus: int | None) -> Iterator[Entry]:
         focused = dict(self.around(focus))
         for at, item in enumerate(self._items):
             yield from self._before.get(at, ())
             yield from self._item(item, 0, opened, focused)
         yield from self._before.get(len(self._items), ())
 
-    def _item(self, item: Item, depth: int, opened: Collection[Run], focused: Mapping[Fold, int]) -> Iterator[Entry]:
+    def _item(self, item: Item, depth: int, opened: Collection[Group], focused: Mapping[Fold, int]) -> Iterator[Entry]:
         if isinstance(item, int):
             yield from self._above.get(item, ())
             yield item
         else:
-            yield from self._run(Run(item, 0, len(item.times)), depth, opened, focused)
+            yield from self._group(Group(item, 0, len(item.times)), depth, opened, focused)
 
-    def _run(self, run: Run, depth: int, opened: Collection[Run], focused: Mapping[Fold, int]) -> Iterator[Entry]:
-        here = focused.get(run.fold, -1)
-        is_open = run in opened or run.start <= here < run.stop
-        yield RunRow(run, self._nodes(run), depth, is_open)
+    def _group(
+        self, group: Group, depth: int, opened: Collection[Group], focused: Mapping[Fold, int]
+    ) -> Iterator[Entry]:
+        fold, here = group.fold, focused.get(group.fold, -1)
+        is_open = group in opened or group.first <= here < group.stop
+        yield GroupRow(group, self._nodes(group), depth, is_open)
         if not is_open:
             return
-        if run.stop - run.start == 1:
-            for item in run.fold.times[run.start]:
+        if group.stop - group.first == 1:
+            for item in group.times[0]:
                 yield from self._item(item, depth + 1, opened, focused)
             return
-        split = (Run(run.fold, run.start, here), Run(run.fold, here, here + 1), Run(run.fold, here + 1, run.stop))
-        for part in run.parts if run in opened else split:
-            if part.stop > part.start:
-                yield from self._run(part, depth + 1, opened, focused)
+        split = (Group(fold, group.first, here), Group(fold, here, here + 1), Group(fold, here + 1, group.stop))
+        for part in _parts(group) if group in opened else split:
+            if part.stop > part.first:
+                yield from self._group(part, depth + 1, opened, focused)
 
-    def _nodes(self, run: Run) -> tuple[int, ...]:
-        """The nodes of a run: a slice of the nodes of all repetitions, because each step may list thousands again."""
-        if run.fold not in self._nodes_of:
+    def _nodes(self, group: Group) -> tuple[int, ...]:
+        """The nodes of a group: a slice of those of all repetitions, because each step may list thousands again."""
+        if group.fold not in self._nodes_of:
             nodes: list[int] = []
             starts = [0]
-            for inside in run.fold.times:
-                for node in (node for item in inside for node in operations(item)):
+            for inside in group.fold.nodes:
+                for node in inside:
                     nodes += (*self._above.get(node, ()), node)
                 starts.append(len(nodes))
-            self._nodes_of[run.fold] = tuple(nodes), starts
-        every, starts = self._nodes_of[run.fold]
-        return every[starts[run.start] : starts[run.stop]]
+            self._nodes_of[group.fold] = tuple(nodes), starts
+        every, starts = self._nodes_of[group.fold]
+        return every[starts[group.first] : starts[group.stop]]
+
+
+def _parts(group: Group) -> Iterator[Group]:
+    """The groups into which it opens, if it has more than one repetition."""
+    count = group.stop - group.first
+    size = 1 if count <= SINGLY else -(-count // SUBGROUPS)
+    for first in range(group.first, group.stop, size):
+        yield Group(group.fold, first, min(first + size, group.stop))
 
 
 class PassTape:
@@ -248,15 +228,6 @@ class PassTape:
     def folded(self) -> FoldedTape:
         """The tape with its repetitions folded."""
         return FoldedTape(self.rows.timeline)
-
-
-def _inner(items: Sequence[Item], node: int) -> tuple[Item | None, int]:
-    """The item that contains a node, and the index of the repetition."""
-    for item in items:
-        for k, inside in enumerate(item.times if isinstance(item, Fold) else ()):
-            if any(one == node for part in inside for one in operations(part)):
-                return item, k
-    return None, 0
 
 
 def _items(timeline: Timeline) -> tuple[Item, ...]:

@@ -22,12 +22,13 @@ from microtape.recording.findings import Severity
 from microtape.recording.model.model import BorderRecord
 from tui.time.column_widths import GAP, HEADINGS, heading
 from tui.time.cursor import StepCursor
-from tui.time.listing import Listing, PassTape, Run, RunRow
+from tui.time.listing import GroupRow, Listing, PassTape
 from tui.time.row_texts import RowCells, fit
 from tui.time.timeline import Timeline
 from tui.widgets.line_view import LineView
 from tui.widgets.tape_rows import RowPainter, TapeState
 from tui.words.event_rows import events_width
+from viz.planning.fold_tree import Group
 
 HEADER = 1  # the line of headings, or of the filter
 MARKER = 2  # columns of the marker
@@ -115,7 +116,7 @@ class TapeView(LineView, can_focus=True):
         self._listing: Listing | None = None
         self._folds = False
         self._around: object = None  # the folds that are open because they contain the current node
-        self._opened: set[Run] = set()  # the runs that the user opened
+        self._opened: set[Group] = set()  # the groups that the user opened
         self._only: frozenset[int] | None = None  # the rows that a filter shows; None without a filter
         self._banner = ""
         self._cells: RowCells | None = None
@@ -199,8 +200,8 @@ class TapeView(LineView, can_focus=True):
         if isinstance(entry, int):
             in_margin = event.x < self.gutter.left + MARKER
             self.post_message(self.Marked(entry) if in_margin else self.Chosen(entry))
-        elif isinstance(entry, RunRow):
-            self._opened ^= {entry.run}
+        elif isinstance(entry, GroupRow):
+            self._opened ^= {entry.group}
             self._list()
             self.post_message(self.Listed())
 
@@ -246,8 +247,8 @@ class TapeView(LineView, can_focus=True):
         if self._listing is None or not self._folds or self.cursor is None or self.cursor.focus is None:
             return False
         here = self._listing.row_of.get(self.cursor.focus, 0)
-        closed = [(row > here, abs(row - here), one.run) for row, one in enumerate(self._listing.entries)
-                  if isinstance(one, RunRow) and not one.is_open]  # fmt: skip
+        closed = [(row > here, abs(row - here), one.group) for row, one in enumerate(self._listing.entries)
+                  if isinstance(one, GroupRow) and not one.is_open]  # fmt: skip
         self._opened = {*self._opened, min(closed, key=lambda one: one[:2])[2]} if closed else set()
         self._list()
         self.post_message(self.Listed())
@@ -328,7 +329,7 @@ class TapeView(LineView, can_focus=True):
         row_of, entries = self._listing.row_of, self._listing.entries
         rows = {row_of[node] for node in nodes if node is not None and node in row_of}
         for row in tuple(rows):  # with the rows of what happened there
-            while row + 1 < len(entries) and not isinstance(entries[row + 1], int | RunRow):
+            while row + 1 < len(entries) and not isinstance(entries[row + 1], int | GroupRow):
                 rows.add(row := row + 1)
         return rows
 

@@ -15,7 +15,7 @@ from tui.shell.spans import shown
 from tui.time.column_widths import GAP
 from tui.time.cursor import State, StepCursor
 from tui.time.event_rows import CutRow, EndRow, WriteRow
-from tui.time.listing import Listing, RunRow
+from tui.time.listing import GroupRow, Listing
 from tui.time.row_texts import RowCells, fit
 from tui.words.event_rows import event_line, is_past
 from tui.words.findings import ASCII_SIGNS, SIGNS
@@ -148,7 +148,7 @@ class RowPainter:
             found.append((words, self._style(ROLE_STYLES.get(role, text))))
         return [*found, ("", self._style(text))]
 
-    def _fold(self, row: int, entry: RunRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
+    def _fold(self, row: int, entry: GroupRow, tape: TapeState) -> Sequence[tuple[str, Style]]:
         """The row of a closed fold, or the row above the contents of an open fold."""
         cursor, columns = tape.cursor, tape.cells.columns
         row_of = tape.listing.row_of  # of the nodes that a closed fold hides
@@ -164,7 +164,7 @@ class RowPainter:
         drawn, _ = tape.listing.lanes.draw(row, columns.lane_limit, ascii=self._ascii)
         drawn = drawn.ljust(columns.lanes)
         mark = ("-" if entry.is_open else "+") if self._ascii else ("▾" if entry.is_open else "▸")
-        label = f"{'  ' * entry.depth}{mark} {entry.run.label}"
+        label = f"{'  ' * entry.depth}{mark} {entry.group.title}"
         width = columns.op + columns.name + columns.operands + 2 * GAP
         count = "" if entry.is_open else f"{done} of {len(entry.nodes)} done"
         hidden = [tape.findings[node] for node in tape.findings if row_of.get(node) == row]

@@ -39,8 +39,9 @@ class WatchPane(Pane):
     breakpoints: reactive[Breakpoints | None] = reactive(None, repaint=False)
 
     def watch_breakpoints(self) -> None:
-        """Show the change: a breakpoint or a watch was set or removed."""
-        self.show()
+        """Show the change: a breakpoint or a watch was set or removed. Those of another pass wait for its cursor."""
+        if self.breakpoints is None or self.cursor is None or self.breakpoints.timeline is self.cursor.timeline:
+            self.show()
 
     @property
     def is_empty(self) -> bool:

@@ -93,7 +93,7 @@ class Diagnosis:
             yield f"    {_at(finding.place)}:  {textwrap.shorten(source, width - 24, placeholder=' ...')}"
         for sentence in (*finding.explanation, f"Remedy: {finding.remedy}"):
             yield from _wrapped(sentence, width, "    ")
-        if lesson := lesson_line(finding):
+        if lesson := lesson_line(self.recording_of(finding), finding):
             yield f"    {lesson}"
         yield f"    {self.to_type(finding)}"
 

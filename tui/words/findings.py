@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessons.model.findings import lesson_on
+from lessons.model.findings import LessonName, lesson_on, lesson_on_error
 from microtape.recording.findings import Finding, Severity
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import index_of_largest, index_text
-from microtape.recording.model.model import Place, Recording, Value
+from microtape.recording.model.model import ErrorRecord, Place, Recording, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
@@ -56,13 +56,26 @@ def explained(recording: Recording, finding: Finding, *, ascii: bool = False) ->
         if place != finding.place:
             yield _source(recording, role, place)
     yield line(Span(f"Remedy: {finding.remedy}", "good"))
-    if lesson := lesson_line(finding):
+    if lesson := lesson_line(recording, finding):
         yield line(Span(lesson, "dim"))
 
 
-def lesson_line(finding: Finding) -> str:
+def lesson_line(recording: Recording, finding: Finding) -> str:
     """`Lesson 17 is about this: microtape learn in_place`; empty if no lesson is."""
-    lesson = lesson_on(finding.kind)
+    if finding.kind in ("failed", "refused"):
+        return lesson_of_error(recording)
+    return _about(lesson_on(finding.kind))
+
+
+def lesson_of_error(recording: Recording, error: ErrorRecord | None = None) -> str:
+    """The same line for an error: a given one, or the one that ended the program or its last pass."""
+    if error is None:
+        last = recording.passes[-1].error if recording.passes else None
+        error = recording.error if recording.error is not None else last
+    return _about(lesson_on_error(error.message)) if error is not None else ""
+
+
+def _about(lesson: LessonName | None) -> str:
     return f"Lesson {lesson.number} is about this: microtape learn {lesson.name}" if lesson is not None else ""
 
 

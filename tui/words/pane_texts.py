@@ -25,6 +25,7 @@ from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.contract import arrived_at, renamed
 from tui.words.contract_rows import ContractRows
 from tui.words.differences import check_lines
+from tui.words.findings import lesson_of_error
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
 from tui.words.titles import output_title, title
@@ -276,6 +277,8 @@ class PaneTexts:
             if one.pass_ == pass_index and one.kind in EXPLAINED:
                 yield line(self._label("way out"), Span(one.remedy, "good"))
         yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
+        if lesson := lesson_of_error(self.cursor.recording, error):
+            yield line(self._label("see"), Span(lesson, "dim"))
 
     # The leaves pane
 

@@ -12,13 +12,13 @@ from tui.time.calls import CallCursor
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
 from tui.time.cursor import StepCursor
 from tui.time.event_rows import EndRow, WriteRow
-from tui.time.listing import FoldedTape, Listing, RunRow
+from tui.time.listing import FoldedTape, GroupRow, Listing
 from tui.time.row_texts import RowTexts, fit
 from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
-from tui.words.findings import row_of
+from tui.words.findings import lesson_of_error, row_of
 from tui.words.inside_lines import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
@@ -156,6 +156,8 @@ def _closing(recording: Recording) -> Iterator[str]:
     if recording.error is not None:
         yield ""
         yield f"The program ended with {recording.error.type}: {recording.error.message}"
+        if lesson := lesson_of_error(recording):
+            yield lesson
     for note in recording.notes:
         yield ""
         yield f"Note: {note}"
@@ -199,9 +201,9 @@ class _Printer:
             drawn = listing.lanes.draw(at, columns.lane_limit, ascii=self.ascii)[0]
             if isinstance(entry, int):
                 yield f"{INDENT}  {self._row(self._cells(cursor, entry, drawn))}".rstrip()
-            elif isinstance(entry, RunRow):
+            elif isinstance(entry, GroupRow):
                 done = cursor.count_done(listing.tape_rows(at))
-                what = f"{'+' if self.ascii else '▸'} {entry.run.label}   {done} of {len(entry.nodes)} done"
+                what = f"{'+' if self.ascii else '▸'} {entry.group.title}   {done} of {len(entry.nodes)} done"
                 lanes = fit(drawn, columns.lanes)
                 yield f"{INDENT}  {' ' * columns.number} {lanes} {shown(what, ascii=self.ascii)}"
 

@@ -25,7 +25,7 @@ from tui.time.box_layout import HEIGHT
 from tui.time.box_picture import BoxPicture, operands_of
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
-from tui.time.listing import FoldedTape, RunRow
+from tui.time.listing import FoldedTape, GroupRow
 from tui.time.source import place_of
 from tui.words.contract import contract_at
 from tui.words.inside import InsideWords
@@ -194,7 +194,7 @@ def rows_as_json(cursor: StepCursor, nodes: Collection[int]) -> dict[str, Any]:
 def folds_as_json(cursor: StepCursor) -> dict[str, Any]:
     """The rows of the folded tape: the id of a node, or a fold with its nodes."""
     rows: list[Any] = [
-        {"fold": one.run.label, "nodes": list(one.nodes)} if isinstance(one, RunRow) else one
+        {"fold": one.group.title, "nodes": list(one.nodes)} if isinstance(one, GroupRow) else one
         for one in FoldedTape(cursor.timeline).listing((), None).entries
     ]
     return {**FORMAT, "rows": rows}

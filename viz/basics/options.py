@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from viz.basics.characters import visible
@@ -49,8 +50,43 @@ AMOUNTS: dict[Amount, tuple[Detail, ...]] = {
 SMALL = 30  # boxes up to which every detail is shown
 MEDIUM = 100  # boxes up to which all details but formulas, contracts and source lines are shown
 MAX_BOXES = 300  # the most boxes that are readable in one picture
-FOLD_ABOVE = 50  # nodes above which repetitions are folded by default
-FEW = 30  # boxes that a folded graph should have at most; folds open by themselves up to this number
+FEW = 25  # boxes: a larger graph is folded by default; folds open by themselves up to this number
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What the user wants folded; for the first four, see `viz.draw`."""
+
+    fold: bool | None = None
+    depth: int | None = None
+    open: Sequence[str] = ()
+    closed: Sequence[str] = ()
+    few: int = FEW  # boxes up to which folds open by themselves
+
+    @classmethod
+    def asked(
+        cls,
+        fold: bool | None,
+        depth: int | None,
+        open: str | Collection[str],
+        closed: str | Collection[str],
+        few: int = FEW,
+    ) -> Folding:
+        """The options as they were given. Raises DrawError if they are not valid, or contradict each other."""
+        if depth is not None and (depth := as_whole_number("depth", depth)) < 0:
+            raise DrawError(f"depth={depth} is negative: it counts the levels of folds that are open")
+        made = cls(fold, depth, as_words("open", open), as_words("closed", closed), few)
+        if fold is False and made.is_detailed:
+            raise DrawError("fold=False draws single nodes: leave out depth=, open= and closed=")
+        return made
+
+    @property
+    def is_detailed(self) -> bool:
+        """Whether the user said what is open."""
+        return self.depth is not None or bool(self.open or self.closed)
+
+
+UNASKED = Folding()
 
 
 def as_whole_number(name: str, value: object) -> int:

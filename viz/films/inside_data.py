@@ -2,58 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
-from viz.basics.graph import SPACE, Box, VisualGraph
-from viz.films.page_data import CODE_WIDTH, GRADIENT_WIDTH, ArrayTable, PictureChanges
+from viz.basics.graph import SPACE, Box
+from viz.films.fixed_layout import FixedLayout
+from viz.films.page_data import (
+    CODE_WIDTH,
+    GRADIENT_WIDTH,
+    ArrayTable,
+    Chapter,
+    Detail,
+    SourceTable,
+    changes,
+    parts_of,
+    steps_of_boxes,
+)
 from viz.insides.walk import InnerStep, Insides
 from viz.planning.display_names import NAME_WIDTH, code_at, location
 
 TITLE_WIDTH = 60
 
 
-def inside_data(now: Moment, insides: Insides, pictures: Sequence[VisualGraph], values: ArrayTable) -> dict[str, Any]:
-    """The steps as a tape, and a frame after each; `pictures`, one for each frame, have a fixed layout."""
-    changes = PictureChanges()
-    frames = []
-    for done, picture in enumerate(pictures):
-        boxes = {box.id: box for box in picture.boxes}
-        touched = insides.steps if not done else insides.steps[max(done - 2, 0) : done]
-        frames.append(
-            {
-                "say": picture.subtitle,
-                **changes.to(picture),
-                "tape": {one.number: _row(now, one, boxes[f"i{one.number}"], done) for one in touched},
-                "detail": _detail(now, insides.steps[done - 1], boxes[f"i{done - 1}"], values)
-                if done
-                else {"title": ""},
-            }
-        )
-    last = {box.id: box for box in pictures[-1].boxes}
-    return {
-        "title": pictures[0].title,
-        "finding": pictures[0].finding,
+def inside_chapter(now: Moment, insides: Insides, layout: FixedLayout) -> Chapter:
+    """The steps as a tape, and a picture of the layout before the first and after each."""
+    steps = insides.steps
+    sources = SourceTable(now.recording)
+
+    def detail(number: int, values: ArrayTable) -> Detail:
+        if not number:
+            return {"title": ""}
+        one = steps[number - 1]
+        return {**_detail(now, one, _box(layout, one, number), values), "mark": sources.mark(one.step.place)}
+
+    parts = parts_of((layout.heading(number).subtitle for number in range(len(layout))), detail)
+    data = {
+        "title": layout.heading(0).title,
+        "finding": layout.heading(0).finding,
         "first": 0,
-        "tape": [_tape_row(one, last[f"i{one.number}"]) for one in insides.steps],
-        "evaluated": {one.number: one.number + 1 for one in insides.steps},
-        "frames": frames,
-    }  # fmt: skip
+        "count": len(layout),
+        **changes(layout),
+        "tape": [_tape_row(now, one, layout) for one in steps],
+        "nodes": {one.number: one.number + 1 for one in steps},
+        "clicks": steps_of_boxes(layout),
+    }
+    return Chapter(data, parts, sources.used)
 
 
-def _tape_row(one: InnerStep, box: Box) -> dict[str, Any]:
+def _box(layout: FixedLayout, one: InnerStep, number: int) -> Box:
+    box = layout.boxes[f"i{one.number}"].at(number)
+    assert box is not None  # all steps are in each picture
+    return box
+
+
+def _tape_row(now: Moment, one: InnerStep, layout: FixedLayout) -> dict[str, Any]:
     indent = SPACE * 2 * (len(one.path) - 1)
-    return {"node": one.number, "title": indent + visible(box.title, TITLE_WIDTH), "leaf": False, "shape": ""}
+    history = layout.boxes[f"i{one.number}"]
+    looks = zip(history.since, history.looks, strict=True)
+    return {
+        "node": one.number,
+        "title": indent + visible(_box(layout, one, len(layout) - 1).title, TITLE_WIDTH),
+        "leaf": False,
+        "shape": "",
+        "history": [[since, box.state, _result(now, one, since)] for since, box in looks if box is not None],
+    }
 
 
-def _row(now: Moment, one: InnerStep, box: Box, done: int) -> list[str]:
-    """A step's row of the tape: its state and, once it has run, its result."""
+def _result(now: Moment, one: InnerStep, done: int) -> str:
+    """A step's result, once it has run."""
     out = one.step.outputs[0] if one.number < done and len(one.step.outputs) == 1 else None
     value = now.recording.value(out.ref) if out is not None else None
-    return [box.state, "" if value is None else format_value(value, GRADIENT_WIDTH)]
+    return "" if value is None else format_value(value, GRADIENT_WIDTH)
 
 
 def _detail(now: Moment, one: InnerStep, box: Box, values: ArrayTable) -> dict[str, Any]:

@@ -14,19 +14,18 @@ from collections.abc import Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from viz.basics.graph import STATE_GLYPHS, LegendItem
 from viz.basics.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
+from viz.films.page_data import PART, Chapter
 
 PAGE = Path(__file__).parent / "static"
+SCRIPTS = ("data", "picture", "view", "tape", "source", "node", "film")  # one after another in one function
 
 
 def film_page(
-    title: str,
-    chapters: Sequence[dict[str, Any]],
+    chapters: Sequence[Chapter],
     svgs: Sequence[str],
-    values: Sequence[dict[str, Any]],
     legend: Sequence[LegendItem],
     *,
     opens: int | None = None,
@@ -34,35 +33,50 @@ def film_page(
 ) -> str:
     """The page's HTML, in a theme or in the reader's preferred colour scheme. It opens at the step `opens`.
 
-    For `chapters` and `values` see `viz.films.page_data`, for `svgs` see `viz.films.page_svg`.
+    For `svgs`, one for each chapter, see `viz.films.page_svg`.
     """
     style = _colours() + (PAGE / "film.css").read_text(encoding="utf-8")
-    script = (PAGE / "film.js").read_text(encoding="utf-8")
+    script = _script()
+    first, say = chapters[0].data, chapters[0].parts[0]["steps"][0]["say"]
     data = {
-        "chapters": chapters,
-        "values": values,
+        "chapters": [chapter.data for chapter in chapters],
+        "sources": {file: text for chapter in chapters for file, text in chapter.sources.items()},
+        "part": PART,
         "glyphs": STATE_GLYPHS,
         "states": [state for state in STATE_GLYPHS if state],
         "themes": list(THEMES),
         "opens": opens,
     }
-    parts = {
+    texts = {
         "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'",
         "theme": f' data-theme="{theme_called(theme).name}"' if theme is not None else "",
-        "title": escape(title),
-        "finding": escape(chapters[0]["finding"]),
-        "say": escape(chapters[0]["frames"][0]["say"]),
+        "title": escape(first["title"]),
+        "finding": escape(first["finding"]),
+        "say": escape(say),
         "style": style,
         "script": script,
-        "tape": "".join(_tape(number, chapter) for number, chapter in enumerate(chapters)),
         "graphs": _MARKERS + "".join(_named(number, svg) for number, svg in enumerate(svgs)),
         "legend": "".join(_legend_item(item) for item in legend),
-        # Within a script element, only "<" could end it.
-        "data": json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "data": _json(data),
+        "parts": "".join(
+            f'<script type="application/json" id="d{number}-{part}">{_json(details)}</script>\n'
+            for number, chapter in enumerate(chapters)
+            for part, details in enumerate(chapter.parts)
+        ),
     }
     template = (PAGE / "film.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: texts[match[1]], template)
+
+
+def _script() -> str:
+    files = "\n".join((PAGE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{files}}})();\n'
+
+
+def _json(data: object) -> str:
+    """Within a script element, only "<" could end it."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _hash(text: str) -> str:
@@ -70,11 +84,12 @@ def _hash(text: str) -> str:
 
 
 def _colours() -> str:
-    """The themes as CSS custom properties: light, dark if the reader prefers it, or the chosen one."""
+    """The themes as CSS custom properties: light, dark if the reader prefers it, or the chosen one; paper is light."""
     fonts = f":root{{--code-font:{CODE_FONT};--text-font:{TEXT_FONT}}}\n"
     chosen = "".join(f':root[data-theme="{name}"]{{{_properties(theme)}}}\n' for name, theme in THEMES.items())
     dark = f"@media (prefers-color-scheme:dark){{:root{{{_properties(DARK)}}}}}\n"
-    return f"{fonts}:root{{{_properties(LIGHT)}}}\n{dark}{chosen}"
+    paper = f"@media print{{:root:not([data-theme]),:root[data-theme=dark]{{{_properties(LIGHT)}}}}}\n"
+    return f"{fonts}:root{{{_properties(LIGHT)}}}\n{dark}{chosen}{paper}"
 
 
 def _properties(theme: Theme) -> str:
@@ -100,19 +115,6 @@ _MARKERS = (
 
 def _named(number: int, svg: str) -> str:
     return svg.replace("<svg ", f'<svg id="p{number}" {"hidden" if number else ""} ', 1)
-
-
-def _tape(number: int, chapter: dict[str, Any]) -> str:
-    now = chapter["frames"][0]["tape"]
-    rows = []
-    for row in chapter["tape"]:
-        state, grad = now[row["node"]]
-        kind = f"{'leaf' if row['leaf'] else ''} {state}".strip()
-        what = f"{escape(row['title'])} {escape(row['shape'])}"
-        spans = [("glyph", STATE_GLYPHS[state]), ("what", what), ("grad", escape(grad))]
-        inside = "".join(f'<span class="{name}">{text}</span>' for name, text in spans)
-        rows.append(f'<li class="{kind}" data-node="{row["node"]}" title="{what}">{inside}</li>')
-    return f'<ol class="tape" id="t{number}"{" hidden" if number else ""}>{"".join(rows)}</ol>'
 
 
 def _legend_item(item: LegendItem) -> str:

@@ -1,27 +1,44 @@
-"""The data of a film's page: for each moment, the changes since the previous one, as plain data for JSON."""
+"""The data of a film's page: what changes in boxes, arrows and rows of the tape, and the details of each step.
+
+A *history* is a list of changes, each with the number of the picture from which on it holds. So the page finds how a
+thing looks at any step without going through the steps before. The details of the steps come in *parts*, which the page
+reads when it needs them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from microtape.recording.model.contracts import output_name
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Summary, Value
+from microtape.recording.model.model import NodeRecord, Place, Recording, Summary, Value
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.characters import visible
-from viz.basics.graph import SPACE, WIDE_SPACE, Box, Row, VisualGraph
+from viz.basics.graph import Row
 from viz.basics.heat import heat
+from viz.films.fixed_layout import FixedLayout
 from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
 from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22
 VALUE_WIDTH = 64
 CODE_WIDTH = 80
+PART = 100  # steps
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A pass for the page, as plain data for JSON."""
+
+    data: dict[str, Any]
+    parts: list[dict[str, Any]]  # what is said and shown after each step, and the arrays in it
+    sources: dict[str, str]  # the files in which its steps are
 
 
 class ArrayTable:
-    """The arrays of a film, each stored once."""
+    """The arrays of a part of a film, each stored once."""
 
     def __init__(self) -> None:
         self.data: list[dict[str, Any]] = []
@@ -49,64 +66,100 @@ class ArrayTable:
         return self._known[key]
 
 
-class PictureChanges:
-    """What changes in the boxes and arrows from each picture of a film to the next."""
-
-    def __init__(self) -> None:
-        self._boxes: dict[str, Box] = {}
-        self._arrows: dict[int, list[str]] = {}
-
-    def to(self, picture: VisualGraph) -> dict[str, Any]:
-        """The changes since the previous picture."""
-        boxes = [box for box in picture.boxes if self._boxes.get(box.id) is not box]
-        arrows = {number: [arrow.look, _stripped(arrow.text)] for number, arrow in enumerate(picture.arrows)}
-        changed = {number: one for number, one in arrows.items() if self._arrows.get(number) != one}
-        self._boxes.update((box.id, box) for box in boxes)
-        self._arrows = arrows
-        return {"boxes": {box.id: [box.state, _rows(box)] for box in boxes}, "arrows": changed}
+Detail = dict[str, Any]
 
 
-def chapter_data(
-    timeline: PassTimeline,
-    nodes: Sequence[int],
-    moments: Sequence[Moment],
-    pictures: Sequence[VisualGraph],
-    values: ArrayTable,
-) -> dict[str, Any]:
-    """A pass: its tape, and a frame for each moment. `pictures`, one for each moment, have a fixed layout."""
-    frames: list[dict[str, Any]] = []
-    changes = PictureChanges()
-    for now, picture in zip(moments, pictures, strict=True):
-        touched = timeline.touched(now.steps_done) if frames else set(nodes)
-        frames.append(
-            {
-                "say": picture.subtitle,
-                **changes.to(picture),
-                "tape": {node: [state_of(now, node), _gradient(now, node)] for node in nodes if node in touched},
-                "detail": _detail(now, values),
-            }
-        )
-    return {
-        "title": pictures[0].title,
-        "finding": pictures[0].finding,
-        "first": moments[0].steps_done,
-        "tape": [_tape_row(timeline.at(), node) for node in nodes],
-        "evaluated": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},
-        "frames": frames,
+def parts_of(says: Iterable[str], detail: Callable[[int, ArrayTable], Detail]) -> list[dict[str, Any]]:
+    """The details of all steps; `detail` makes that of one. Empty lists and texts are left out."""
+    parts: list[dict[str, Any]] = []
+    values = ArrayTable()
+    for number, say in enumerate(says):
+        if not number % PART:
+            values = ArrayTable()
+            parts.append({"steps": [], "values": values.data})
+        made = {key: value for key, value in detail(number, values).items() if value not in ("", [])}
+        parts[-1]["steps"].append({"say": say, **made})
+    return parts
+
+
+def changes(layout: FixedLayout) -> dict[str, Any]:
+    """The histories of the boxes and of the arrows. The rows of boxes are in a table, each stored once."""
+    table: dict[Row, int] = {}
+    boxes = {
+        id: [
+            [since, "absent", []]
+            if box is None
+            else [since, box.state, [table.setdefault(row, len(table)) for row in layout.rows(box)]]
+            for since, box in zip(history.since, history.looks, strict=True)
+        ]
+        for id, history in layout.boxes.items()
     }
+    arrows = [
+        [
+            [since, "absent", ""] if arrow is None else [since, arrow.look, arrow.text if arrow.written else ""]
+            for since, arrow in zip(history.since, history.looks, strict=True)
+        ]
+        for history in layout.arrows
+    ]
+    return {"boxes": boxes, "arrows": arrows, "rows": [[row.key, row.text, row.tone] for row in table]}
 
 
-def _stripped(text: str) -> str:
-    return text.rstrip(SPACE + WIDE_SPACE)
+def steps_of_boxes(layout: FixedLayout) -> dict[str, int]:
+    """The picture to which a click on a box leads: the first one in which it is current, or failed."""
+    found = {}
+    for id, history in layout.boxes.items():
+        looks = zip(history.since, history.looks, strict=True)
+        here = (since for since, box in looks if box is not None and box.state in ("current", "failed"))
+        if (first := next(here, None)) is not None and id != "error":
+            found[id] = first
+    return found
 
 
-def _rows(box: Box) -> list[list[str]]:
-    return [[_stripped(row.key), _stripped(row.text), row.tone] for row in every_row(box)]
+def chapter_of(timeline: PassTimeline, nodes: Sequence[int], moments: Sequence[Moment], layout: FixedLayout) -> Chapter:
+    """A pass: its tape of these nodes, and a picture of the layout for each moment."""
+    histories: dict[int, list[list[Any]]] = {node: [] for node in nodes}
+    for number, now in enumerate(moments):
+        for node in timeline.touched(now.steps_done) if number else nodes:
+            if node in histories:
+                look = [state_of(now, node), _gradient(now, node)]
+                if not histories[node] or histories[node][-1][1:] != look:
+                    histories[node].append([number, *look])
+    end = timeline.at()
+    sources = SourceTable(timeline.recording)
+    called = timeline.pass_.place if timeline.pass_ else None
+
+    def detail(number: int, values: ArrayTable) -> Detail:
+        now = moments[number]
+        place = timeline.recording.nodes[now.current.node].place if now.current is not None else called
+        return {**_detail(now, values), "mark": sources.mark(place)}
+
+    parts = parts_of((layout.heading(number).subtitle for number in range(len(moments))), detail)
+    data = {
+        "title": layout.heading(0).title,
+        "finding": layout.heading(0).finding,
+        "first": moments[0].steps_done,
+        "count": len(moments),
+        **changes(layout),
+        "tape": [{**_tape_row(end, node), "history": history} for node, history in histories.items()],
+        "nodes": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},
+        "clicks": steps_of_boxes(layout),
+    }
+    return Chapter(data, parts, sources.used)
 
 
-def every_row(box: Box) -> list[Row]:
-    """The rows of a box, then those of its ports."""
-    return [*box.rows, *(row for port in box.ports for row in port.rows)]
+class SourceTable:
+    """The source files that steps are in."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._sources = recording.sources
+        self.used: dict[str, str] = {}
+
+    def mark(self, place: Place | None) -> list[Any]:
+        """What to mark in the source: file, first and last line, and the columns there; empty if it is not known."""
+        if place is None or place.file not in self._sources:
+            return []
+        self.used.setdefault(place.file, self._sources[place.file])
+        return [place.file, place.line, place.end_line, place.column, place.end_column]
 
 
 def _tape_row(now: Moment, node_id: int) -> dict[str, Any]:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.films.page_data import every_row
-from viz.output.clear import clear_names
+from viz.films.frame_names import free_names
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
 from viz.output.render import render
@@ -30,11 +28,7 @@ TERM_HALF = TEXT_SIZE * 0.602 / 2  # half a character: Graphviz centres the text
 
 def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
     """The SVG element; ids begin with `prefix`. Raises GraphvizError."""
-
-    def laid_out(arrangement: Arrangement) -> str:
-        return render(to_dot(picture, LIGHT, "page", arrangement), "svg", time_limit=time_limit).decode("utf-8")
-
-    _, drawn = clear_names(picture, AS_USUAL, laid_out)
+    drawn = render(to_dot(picture, LIGHT, "page"), "svg", time_limit=time_limit).decode("utf-8")
     titles = {box.id: box.tooltip[0] if box.tooltip else box.title for box in picture.boxes}
     root = read_svg(drawn, {"graph0": picture.title, **titles})
     found = dict(groups(root))
@@ -47,8 +41,10 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
             group.set("data-upwards", "")
         for text in group.iter(TEXT):
             text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
-    for cluster in {cluster for box in picture.boxes for cluster in box.clusters}:
-        found[cluster.id].set("class", "open-fold")
+    frames = [found[id] for id in dict.fromkeys(cluster.id for box in picture.boxes for cluster in box.clusters)]
+    for frame in frames:
+        frame.set("class", "open-fold")
+    free_names(frames, [found[f"a{number}"] for number in range(len(picture.arrows))])
     for id, group in found.items():
         group.set("id", f"{prefix}-{id}")
     for element in root.iter():
@@ -106,7 +102,6 @@ def _port_marks(box: Box) -> Iterator[dict[str, str]]:
         for row in port.rows:
             yield from _row(row, number)
             number += 1
-    assert number == len(every_row(box))
 
 
 def _row(row: Row, number: int) -> Iterator[dict[str, str]]:

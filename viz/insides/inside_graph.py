@@ -83,6 +83,8 @@ def _arrow(flow: Flow, head: InnerStep, boxes: dict[str, Box]) -> Arrow:
     if isinstance(flow.source, Source):
         tail = boxes[f"i{flow.source.step}"]
         port = flow.source.port if flow.source.port is not None and flow.source.port < len(tail.ports) else None
+        if tail.ports_on_top:
+            port = None  # the arrow would run through the box
     else:
         tail, port = boxes[f"i{head.number}t{flow.source.tensor}v{flow.source.version}"], None
     about = {

@@ -48,13 +48,13 @@ def measure(svg: str) -> Measures:
     scale, dx, dy = _transform(graph.get("transform", ""))
     texts = list(root.iter(f"{SVG}text"))
     lines = [
-        [(x + dx, y + dy) for x, y in _curve(path.get("d", ""))]
+        [(x + dx, y + dy) for x, y in curve(path.get("d", ""))]
         for group in _groups(root, "edge")
         for path in group.iter(f"{SVG}path")
     ]
     words = {_moved(_of_text(text), dx, dy) for text in texts}
     hit = [one for one in words if any(one.contains(x, y) for line in lines for x, y in line)]
-    around = {group.get("id", ""): _moved(_around(group), dx, dy) for group in _groups(root, "node")}
+    around = {group.get("id", ""): _moved(rectangle_around(group), dx, dy) for group in _groups(root, "node")}
     boxes = {id: Rectangle(*(scale * side for side in one)) for id, one in around.items()}
     sizes = [float(text.get("font-size", "14")) for text in texts if text.text not in _SIGNS]
     return Measures(width, height, min(sizes) * scale, len(hit), boxes)
@@ -62,7 +62,9 @@ def measure(svg: str) -> Measures:
 
 def frames(svg: str) -> list[Rectangle]:
     """The frames of open folds, in the picture's own coordinates."""
-    return [_around(group) for group in _groups(ElementTree.fromstring(svg), "cluster")][1:]  # the first is around all
+    return [rectangle_around(group) for group in _groups(ElementTree.fromstring(svg), "cluster")][
+        1:
+    ]  # the first is around all
 
 
 def _groups(root: ElementTree.Element, kind: str) -> Iterator[ElementTree.Element]:
@@ -82,7 +84,7 @@ def _moved(one: Rectangle, dx: float, dy: float) -> Rectangle:
     return Rectangle(one.left + dx, one.top + dy, one.right + dx, one.bottom + dy)
 
 
-def _around(group: ElementTree.Element) -> Rectangle:
+def rectangle_around(group: ElementTree.Element) -> Rectangle:
     """The rectangle around all shapes of a group."""
     numbers = [
         (float(x), float(y))
@@ -102,7 +104,7 @@ def _of_text(text: ElementTree.Element) -> Rectangle:
     return Rectangle(left + CLEAR, y - 0.7 * size + CLEAR, right - CLEAR, y - CLEAR / 2)
 
 
-def _curve(path: str) -> Iterator[tuple[float, float]]:
+def curve(path: str) -> Iterator[tuple[float, float]]:
     """Points along the cubic curves of a path."""
     numbers = [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", path)]
     for first in range(0, len(numbers) - 3, 3):

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from microtape.recording.model.model import Recording, TensorRef
 from viz.basics.graph import Cluster
 from viz.planning.dataflow import Cut, Use
-from viz.planning.open_folds import FoldView, Group
+from viz.planning.fold_tree import FoldView, Group
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,6 +53,31 @@ class BoxPlan:
     key_of: Mapping[int | TensorRef, Key]
     links: tuple[Link, ...]
     clusters: Mapping[Key, tuple[Cluster, ...]]
+    leaves: Mapping[Group, tuple[int, ...]]  # that are in the box of the group which alone uses them
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Planner:
+    """Plans the boxes of the same nodes with different folds open."""
+
+    recording: Recording
+    nodes: Sequence[int]
+    uses: Sequence[Use]
+    cuts: Sequence[Cut]
+
+    def plan(self, view: FoldView) -> BoxPlan:
+        """The boxes and arrows of that cut."""
+        return make_box_plan(self.recording, self.nodes, self.uses, view, self.cuts)
+
+    def count(self, view: FoldView) -> int:
+        """How many boxes the plan has."""
+        return len(self.plan(view).order)
+
+    def without_constants(self) -> Planner:
+        """The same, without boxes for tensors that need no gradient."""
+        uses = [use for use in self.uses if isinstance(use.of, int)]
+        cuts = [cut for cut in self.cuts if isinstance(cut.into, int)]
+        return Planner(self.recording, self.nodes, uses, cuts)
 
 
 def make_box_plan(
@@ -74,8 +99,13 @@ def make_box_plan(
     for use in uses:
         users[use.of].append(use.by)
     inputs = dict.fromkeys([*(node for node in nodes if recording.nodes[node].variable is not None), *users])
-    for group in _input_groups([one for one in inputs if one not in key_of], users, repetition, key_of):
+    unplaced = [one for one in inputs if one not in key_of]
+    input_groups, own = _grouped(recording, unplaced, users, repetition, key_of)
+    for group in input_groups:
         key_of.update(dict.fromkeys(group.members, group))
+    for user, leaves in own.items():
+        for leaf in leaves:
+            key_of[leaf], repetition[leaf] = user, repetition[users[leaf][0]]
     clusters: dict[Key, tuple[Cluster, ...]] = {item: view.clusters.get(item, ()) for item in view.items}
     for one in inputs:
         key = key_of.setdefault(one, one)
@@ -89,20 +119,26 @@ def make_box_plan(
             clusters[cut.of] = clusters[cut.into]
     order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
     drawn = [use for use in uses if use.by not in repetition or repetition[use.by] != repetition.get(_node(use))]
-    return BoxPlan(view, tuple(order), key_of, (*_links(drawn, key_of), *_cuts(cuts, key_of, order)), clusters)
+    links = (*_links(drawn, key_of), *_cuts(cuts, key_of, order))
+    return BoxPlan(view, tuple(order), key_of, links, clusters, own)
 
 
 def _node(use: Use) -> int:
     return use.of if isinstance(use.of, int) else -1
 
 
-def _input_groups(
+def _grouped(
+    recording: Recording,
     inputs: Sequence[int | TensorRef],
     users: Mapping[int | TensorRef, list[int]],
     repetition: Mapping[int, tuple[Group, int]],
     key_of: Mapping[int | TensorRef, Key],
-) -> list[InputGroup]:
-    """Groups of inputs that only one repetition uses, and large groups of inputs that the same boxes use."""
+) -> tuple[list[InputGroup], dict[Group, tuple[int, ...]]]:
+    """Inputs that have no box of their own: groups of inputs, and the leaves that are in the boxes of groups.
+
+    A leaf that only one repetition uses, such as a module's parameter, is in its box. Constants that only one
+    repetition uses share a box, and so do many inputs that the same boxes use.
+    """
     alone = defaultdict[tuple[bool, Group], list[int | TensorRef]](list)
     alike = defaultdict[tuple[bool, frozenset[Key]], list[int | TensorRef]](list)
     for one in inputs:
@@ -112,14 +148,24 @@ def _input_groups(
             alone[isinstance(one, int), only[0]].append(one)
         else:
             alike[isinstance(one, int), frozenset(key_of[user] for user in users.get(one, ()))].append(one)
-    found = [
-        InputGroup(_kind(leaves), (group,), tuple(members)) for (leaves, group), members in alone.items() if members[1:]
-    ]
+    found: list[InputGroup] = []
+    own: dict[Group, tuple[int, ...]] = {}
+    for (leaves, group), members in alone.items():
+        if leaves and (members[1:] or _is_part(recording, members[0])):
+            own[group] = tuple(one for one in members if isinstance(one, int))
+        elif members[1:]:
+            found.append(InputGroup(_kind(leaves), (group,), tuple(members)))
     for (leaves, keys), members in alike.items():
         groups = tuple(sorted((key for key in keys if isinstance(key, Group)), key=lambda group: group.first))
         if groups and len(members) > MOST_ALIKE:
             found.append(InputGroup(_kind(leaves), groups, tuple(members)))
-    return found
+    return found, own
+
+
+def _is_part(recording: Recording, leaf: int | TensorRef) -> bool:
+    """Whether its name says that it is a part of something: `norm.weight`, `layers[0]`."""
+    variable = recording.nodes[leaf].variable if isinstance(leaf, int) else None
+    return variable is not None and any(sign in recording.tensors[variable].name for sign in ".[")
 
 
 def _kind(leaves: bool) -> Literal["leaves", "constants"]:

@@ -1,44 +1,23 @@
-"""Which parts of a tape repeat or belong together: loops, source functions, and the scopes that the user named.
+"""Finds which parts of a tape repeat or belong together: loops, source functions, and the scopes that the user named.
 
-A `Fold` holds its repetitions in tape order; each consists of operations and inner folds. Its name opens it: see
-`viz.planning.open_folds`.
+The name of a fold opens it: see `viz.planning.fold_names`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-from microtape.recording.model.model import NodeRecord, Recording
-from viz.basics.characters import visible
+from microtape.recording.model.model import Recording
+from viz.planning.fold import Fold, Item, numbered, operations
+from viz.planning.fold_naming import FoldNaming, ScopeName, function_of, short
 from viz.planning.repeats import Position, find_repeats
 
-FoldKind: TypeAlias = Literal["scope", "loop", "function"]
-
-NAME_WIDTH = 40
+WORTH_A_FOLD = 3  # operations of a line
 _DEEPEST = 20  # scopes inside of each other: nothing could be read in more frames
-WORTH_A_FRAME = 3  # operations: a frame around the one or two of a single call would say nothing
-
-
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """Operations that repeat `len(times)` times in a row; once for a scope or function that is entered once."""
-
-    name: str
-    kind: FoldKind
-    times: tuple[tuple[Item, ...], ...]
-
-    @cached_property
-    def nodes(self) -> tuple[tuple[int, ...], ...]:
-        """The operations of each repetition, including those of inner folds."""
-        return tuple(tuple(node for item in each for node in operations(item)) for each in self.times)
-
-
-Item: TypeAlias = int | Fold
 
 Strategy: TypeAlias = Callable[["_FoldFinder", Sequence[int]], "list[_Entry]"]
 
@@ -51,21 +30,24 @@ class _Entry:
     symbol: Hashable
 
 
-def operations(item: Item) -> Iterator[int]:
-    """The nodes inside, in tape order."""
-    stack: list[Item] = [item]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, int):
-            yield one
-        else:
-            stack += [inner for repetition in reversed(one.times) for inner in reversed(repetition)]
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """One entry into a scope. Scopes with the same symbol may share a fold."""
+
+    name: ScopeName
+    items: tuple[Item, ...]
+    symbol: int
+
+    def follows(self, other: _Scope) -> bool:
+        """Whether it may share a fold with the scope right before it."""
+        number = self.name.number
+        return self.symbol == other.symbol and (number is None or number == (other.name.number or 0) + 1)
 
 
 def folded(recording: Recording, nodes: Sequence[int], strategy: Strategy) -> tuple[Item, ...]:
     """The operations among `nodes`, which are in tape order, with every fold that `strategy` finds."""
     finder = _FoldFinder(recording, [node for node in nodes if recording.nodes[node].variable is None])
-    return tuple(entry.item for entry in strategy(finder, finder.nodes))
+    return numbered(entry.item for entry in strategy(finder, finder.nodes))
 
 
 def by_loops(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
@@ -88,17 +70,17 @@ def by_returns(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
     return finder.scopes(nodes, 0, lambda inner: finder.returns(inner))
 
 
-def by_scopes(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
-    """Scopes of more than a few operations: the frames of a picture in which nothing is folded."""
-    return finder.scopes(nodes, 0, finder.without_small)
+def by_lines(finder: _FoldFinder, nodes: Sequence[int]) -> list[_Entry]:
+    """Scopes, whatever repeats three times in a row, and the operations of one line, such as those of a loss."""
+    return finder.scopes(nodes, 0, lambda inner: finder.lines(finder.loops(inner, 3)))
 
 
-STRATEGIES: tuple[Strategy, ...] = (by_loops, by_any_loops, by_returns, by_functions)
+STRATEGIES: tuple[Strategy, ...] = (by_loops, by_any_loops, by_returns, by_functions, by_lines)
 """In order of how much their folds say about a program, most first; the first strategy that leaves few boxes wins."""
 
 
 class _FoldFinder:
-    """Folds the nodes of one recording: decides which nodes are equal, and gives equal folds equal names."""
+    """Folds the nodes of one recording."""
 
     def __init__(self, recording: Recording, nodes: list[int]) -> None:
         self.recording = recording
@@ -107,57 +89,66 @@ class _FoldFinder:
         for scope in recording.scopes:
             around = self._paths[scope.outer] if scope.outer is not None else ()
             self._paths.append((*around, scope.id)[:_DEEPEST])
-        self._symbols: dict[int, Hashable] = {}
-        self._functions: dict[str, set[Hashable]] = {}  # function -> the symbols of its operations
-        for node in nodes:
-            self._functions.setdefault(_function(recording.nodes[node]), set()).add(self._symbol(node))
-        self._names: dict[str, Hashable] = {}
+        self._names = FoldNaming(recording, nodes)
 
     def scopes(self, nodes: Sequence[int], depth: int, inside: Callable[[list[_Entry]], list[_Entry]]) -> list[_Entry]:
-        """Fold scopes, and within them whatever `inside` finds. Adjacent scopes of the same name become one fold."""
+        """Fold scopes, and within them whatever `inside` finds. Adjacent scopes of the same name become one fold.
+
+        So do calls of adjacent modules of a list that do the same.
+        """
         entries: list[_Entry] = []
+        scopes: list[_Scope] = []
         for scope, group in groupby(nodes, lambda node: self._scope(node, depth)):
             run = list(group)
             if scope is None:
-                entries += [_Entry(node, self._symbol(node)) for node in run]
-                continue
-            name = visible(self.recording.scopes[scope].name, NAME_WIDTH)
-            times: tuple[tuple[Item, ...], ...] = (tuple(entry.item for entry in self.scopes(run, depth + 1, inside)),)
-            symbol = ("scope", name)
-            if entries and entries[-1].symbol == symbol:
-                before = entries.pop().item
-                assert isinstance(before, Fold)
-                times = before.times + times
-            entries.append(_Entry(Fold(self._unique(name, symbol), "scope", times), symbol))
-        return inside(entries)
-
-    def without_small(self, entries: Sequence[_Entry]) -> list[_Entry]:
-        """The entries, with the operations of small folds in place of these."""
-        found: list[_Entry] = []
-        for entry in entries:
-            fold = entry.item
-            if isinstance(fold, Fold) and max(map(len, fold.nodes)) < WORTH_A_FRAME:
-                found += [_Entry(node, self._symbol(node)) for each in fold.nodes for node in each]
+                entries += self._scope_folds(scopes)
+                entries += [_Entry(node, self._names.symbol(node)) for node in run]
+                scopes = []
             else:
-                found.append(entry)
-        return found
+                scopes.append(self._entered(scope, self.scopes(run, depth + 1, inside)))
+        return inside([*entries, *self._scope_folds(scopes)])
+
+    def _entered(self, scope: int, contents: Sequence[_Entry]) -> _Scope:
+        """An entry into a scope. Modules of a list have to do the same to share a fold."""
+        name = ScopeName.of(self.recording.scopes[scope].name)
+        alike = ("scope", name.role, *([entry.symbol for entry in contents] if name.number is not None else ()))
+        return _Scope(name, tuple(entry.item for entry in contents), self._names.number(alike))
+
+    def _scope_folds(self, scopes: Sequence[_Scope]) -> list[_Entry]:
+        """A fold for each scope; adjacent ones that are equal and, if they have numbers, in order, share a fold."""
+        runs: list[list[_Scope]] = []
+        for one in scopes:
+            if runs and one.follows(runs[-1][-1]):
+                runs[-1].append(one)
+            else:
+                runs.append([one])
+        return [self._scope_fold(run) for run in runs]
+
+    def _scope_fold(self, run: Sequence[_Scope]) -> _Entry:
+        name = run[0].name
+        indexed = name.number is not None and (len(run) > 1 or name.has_index)
+        shown = self._names.unique(name.role if indexed else name.whole, ("scope", name.role))
+        first = (name.number or 0) if indexed else 0
+        fold = Fold(shown, "scope", tuple(one.items for one in run), first, is_indexed=indexed)
+        return _Entry(fold, run[0].symbol)
 
     def loops(self, entries: Sequence[_Entry], copies: int) -> list[_Entry]:
         """Fold whatever repeats at least `copies` times in a row."""
         order = [self._line(entry.item) for entry in entries]
         found = find_repeats([entry.symbol for entry in entries], order, copies)
-        return [self._loop(position, entries) for position in found]
+        return [self._loop(position, entries, is_one_line=len(set(order)) == 1) for position in found]
 
-    def _loop(self, position: Position, entries: Sequence[_Entry]) -> _Entry:
+    def _loop(self, position: Position, entries: Sequence[_Entry], *, is_one_line: bool) -> _Entry:
         if isinstance(position, int):
             return entries[position]
-        times = [[self._loop(one, entries) for one in each] for each in position.times]
-        symbol = ("repeat", tuple(entry.symbol for entry in times[0]))
+        times = [[self._loop(one, entries, is_one_line=is_one_line) for one in each] for each in position.times]
+        symbol = self._names.number(("repeat", tuple(entry.symbol for entry in times[0])))
         only = times[0][0].item
-        if len(times[0]) == 1 and isinstance(only, Fold):  # a function called several times in a row
+        if len(times[0]) == 1 and isinstance(only, Fold) and not only.is_indexed:  # called several times in a row
             every = tuple(each for (entry,) in times if isinstance(entry.item, Fold) for each in entry.item.times)
             return _Entry(Fold(only.name, only.kind, every), symbol)
-        return _Entry(self._fold("loop", tuple(tuple(entry.item for entry in each) for each in times), symbol), symbol)
+        items = tuple(tuple(entry.item for entry in each) for each in times)
+        return _Entry(Fold(self._names.of_loop(items, symbol, is_one_line=is_one_line), "loop", items), symbol)
 
     def functions(self, entries: Sequence[_Entry]) -> list[_Entry]:
         """Fold each uninterrupted stretch of operations of one function."""
@@ -169,9 +160,22 @@ class _FoldFinder:
             if function == "<module>" or (len(run) == 1 and isinstance(run[0].item, int)):
                 found += run
             else:
-                symbol = ("function", function)
-                name = self._unique(_short(function), symbol)
+                symbol = self._names.number(("function", function))
+                name = self._names.unique(short(function), symbol)
                 found.append(_Entry(Fold(name, "function", (tuple(entry.item for entry in run),)), symbol))
+        return found
+
+    def lines(self, entries: Sequence[_Entry]) -> list[_Entry]:
+        """Fold the operations of each line, under the name of their result, unless all are on the same line."""
+        found: list[_Entry] = []
+        for line, group in groupby(entries, lambda entry: self._line(entry.item) if isinstance(entry.item, int) else 0):
+            run = list(group)
+            if line and WORTH_A_FOLD <= len(run) < len(entries):
+                symbol = self._names.number(("line", *(entry.symbol for entry in run)))
+                items = tuple(entry.item for entry in run)
+                found.append(_Entry(Fold(self._names.of_line(items, symbol), "line", (items,)), symbol))
+            else:
+                found += run
         return found
 
     def returns(self, entries: Sequence[_Entry]) -> list[_Entry]:
@@ -202,25 +206,9 @@ class _FoldFinder:
                 tuple(entry.item for entry in self.loops(stretch[begin:stop], 3))
                 for begin, stop in zip(cuts, [*cuts[1:], len(stretch)], strict=True)
             )
-            symbol = ("return", lead)
-            found.append(_Entry(self._fold("loop", times, symbol), symbol))
+            symbol = self._names.number(("return", lead))
+            found.append(_Entry(Fold(self._names.of_loop(times, symbol), "loop", times), symbol))
         return found
-
-    # Equality
-
-    def _symbol(self, node_id: int) -> Hashable:
-        """A symbol, equal for operations of one call site and for those that the backward of equal nodes recorded."""
-        known = self._symbols.get(node_id)
-        if known is None:
-            node = self.recording.nodes[node_id]
-            place = node.place[:5] if node.place is not None else tuple(self._shapes(node))
-            of = self._symbol(node.made_by) if node.made_by is not None and node.made_by < node_id else None
-            known = self._symbols[node_id] = (node.op, place, of)
-        return known
-
-    def _shapes(self, node: NodeRecord) -> Iterator[tuple[int, ...] | None]:
-        for ref in node.outputs:
-            yield self.recording.tensors[ref.tensor].shape if ref is not None else None
 
     def _scope(self, node: int, depth: int) -> int | None:
         """The scope at that depth around the node (0 is the outermost); None if fewer scopes surround it."""
@@ -233,52 +221,5 @@ class _FoldFinder:
 
     def _function_of(self, item: Item) -> str:
         """The function that contains all of the item's operations; `<module>` if they are in several functions."""
-        functions = {_function(self.recording.nodes[node]) for node in operations(item)}
+        functions = {function_of(self.recording.nodes[node]) for node in operations(item)}
         return functions.pop() if len(functions) == 1 else "<module>"
-
-    # Names
-
-    def _fold(self, kind: FoldKind, times: tuple[tuple[Item, ...], ...], symbol: Hashable) -> Fold:
-        return Fold(self._unique(self._name(times), symbol), kind, times)
-
-    def _name(self, times: tuple[tuple[Item, ...], ...]) -> str:
-        """The name of a fold: its function, if the fold contains all operations of it, else its lines."""
-        ids = [node for each in times for item in each for node in operations(item)]
-        made_by = [of for node in ids if (of := self.recording.nodes[node].made_by) is not None]
-        name = f"backward of {self._code_name(made_by)}" if len(made_by) == len(ids) else self._code_name(ids)
-        return visible(name, NAME_WIDTH)
-
-    def _code_name(self, ids: Sequence[int]) -> str:
-        nodes = [self.recording.nodes[node] for node in ids]
-        functions = list(dict.fromkeys(_function(node) for node in nodes))
-        here = {self._symbol(node) for node in ids}
-        whole = [one for one in functions if one != "<module>" and self._functions.get(one, here) <= here]
-        if len(functions) > 1 or whole:
-            named = [_short(one) for one in whole or functions if one != "<module>"]
-            return " + ".join(named[:2]) + (" + …" if len(named) > 2 else "")
-        places = [node.place for node in nodes if node.place is not None]
-        if not places:
-            return " ".join(dict.fromkeys(node.op for node in nodes))
-        first, last = min(place.line for place in places), max(place.line for place in places)
-        lines = f"line {first}" if first == last else f"lines {first}-{last}"
-        return lines if len(self.recording.sources) < 2 else f"{places[0].file} {lines}"
-
-    def _unique(self, name: str, symbol: Hashable) -> str:
-        """The name, with a number appended if another fold has it already."""
-        found, number = name, 1
-        while self._names.setdefault(found, symbol) != symbol:
-            number += 1
-            found = f"{name} ({number})"
-        return found
-
-
-def _function(node: NodeRecord) -> str:
-    """The function that contains the operation, else `<module>`; comprehensions belong to the code around them."""
-    name = node.place.function if node.place is not None else "<module>"
-    while name.endswith((".<listcomp>", ".<genexpr>", ".<dictcomp>", ".<setcomp>", ".<lambda>")):
-        name = name.rpartition(".<")[0].removesuffix(".<locals>")
-    return "<module>" if name.startswith("<") else name
-
-
-def _short(function: str) -> str:
-    return function.rpartition("<locals>.")[2]

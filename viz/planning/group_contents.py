@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from microtape.recording.model.model import Place, TensorRef, Value
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.planning.box_plan import InputGroup, Link
 from viz.planning.dataflow import Use
-from viz.planning.open_folds import Group
+from viz.planning.fold_tree import Group
+from viz.planning.running_sizes import RunningSizes
 from viz.planning.sparkline import root_mean_square
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,19 +67,20 @@ class GradientFlow:
 class GroupContents:
     """Looks up the members of groups, the gradients along arrows, and the sizes of arrays; each is computed once."""
 
-    def __init__(self, timeline: PassTimeline, uses: Sequence[Use]) -> None:
-        self._timeline, self._uses = timeline, uses
+    def __init__(self, timeline: PassTimeline, uses: Sequence[Use], leaves: Mapping[Group, tuple[int, ...]]) -> None:
+        self._timeline, self._uses, self._leaves = timeline, uses, leaves
         self._members: dict[Group | InputGroup, Members] = {}
         self._flows: dict[Link, GradientFlow] = {}
         self._results: dict[Group, list[int]] = {}
         self._sizes: dict[int, tuple[Value, float]] = {}  # by id; keeping the array alive keeps its id unique
+        self._fixed: dict[Hashable, Any] = {}
 
     def members(self, of: Group | InputGroup) -> Members:
         """The nodes in that box; none for a group of constants."""
         known = self._members.get(of)
         if known is None:
             nodes = (
-                tuple(node for each in of.nodes for node in each)
+                (*(node for each in of.nodes for node in each), *self._leaves.get(of, ()))
                 if isinstance(of, Group)
                 else tuple(one for one in of.members if isinstance(one, int))
             )
@@ -141,3 +146,39 @@ class GroupContents:
         if known is None:
             known = self._sizes[id(value)] = (value, root_mean_square(value))
         return known[1]
+
+    def fixed(self, of: Hashable, make: Callable[[], T]) -> T:
+        """What does not change during a pass: made once, then looked up."""
+        if of not in self._fixed:
+            self._fixed[of] = make()
+        known: T = self._fixed[of]
+        return known
+
+    def sizes(self, values: Sequence[Value | None]) -> RunningSizes:
+        """Sizes that do not change."""
+        return RunningSizes(values, (), self.size)
+
+    def gradients(self, group: Group) -> RunningSizes:
+        """The gradient of the result of each repetition."""
+        return self.fixed((group, "gradients"), lambda: self._gradients(self.results(group)))
+
+    def _gradients(self, nodes: Sequence[int]) -> RunningSizes:
+        timeline = self._timeline
+        changes = [
+            (step + 1, number, one.total)
+            for number, node in enumerate(nodes)
+            for step, one in timeline.received.get(node, ())
+            if one.input_nr == 0 and one.total is not None
+        ]
+        return RunningSizes([timeline.seeds.get((node, 0)) for node in nodes], changes, self.size)
+
+    def leaf_gradients(self, tensors: tuple[int, ...]) -> RunningSizes:
+        """The `.grad` of each leaf."""
+        return self.fixed((tensors, ".grad"), lambda: self._leaf_gradients(tensors))
+
+    def _leaf_gradients(self, tensors: Sequence[int]) -> RunningSizes:
+        timeline, pass_ = self._timeline, self._timeline.pass_
+        known = timeline.accumulated
+        gone = [(number, known[one]) for number, one in enumerate(tensors) if one in known]
+        changes = [(step + 1, number, grad) for number, (step, grad) in gone]
+        return RunningSizes([pass_.grads.get(one) if pass_ else None for one in tensors], changes, self.size)

@@ -41,6 +41,8 @@ def find_repeats(symbols: Sequence[Hashable], order: Sequence[int], copies: int)
     Takes time proportional to the length times the number of different distances between equal symbols.
     """
     known: dict[Hashable, int] = {}
+    if len(symbols) < copies or len(set(symbols)) == len(symbols):
+        return list(range(len(symbols)))
     ids = np.array([known.setdefault(symbol, len(known)) for symbol in symbols], np.int64)
     items: list[Position] = list(range(len(symbols)))
     firsts = list(order)

@@ -23,7 +23,8 @@ def root_mean_square(value: Value) -> float:
         return math.hypot(value.mean, value.std)
     if not value.size:
         return 0.0
-    numbers = np.abs(value).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN of a file
+        numbers = np.abs(value).astype(np.float64)
     largest = float(numbers.max())
     if not math.isfinite(largest) or not largest:
         return largest if not largest else math.nan
@@ -38,23 +39,36 @@ def sparkline(sizes: Sequence[float | None]) -> str:
     known = [one for one in sizes if one is not None]
     if not known:
         return ""
-    if len(sizes) == 1:
-        return format_number(known[0], 2)
-    first = f"{format_number(known[0], 2)} " if len(known) > 1 else ""
-    return f"{first}{bars(sizes, WIDTH)} {format_number(known[-1], 2)}"
+    return line(known[0], known[-1], [largest(sizes[part]) for part in parts(len(sizes), WIDTH)], several=known[1:])
+
+
+def line(first: float, last: float, tops: Sequence[float | None], *, several: object) -> str:
+    """The sparkline with these bars. `several`: whether more than one number is known."""
+    if len(tops) == 1:
+        return format_number(first, 2)
+    begin = f"{format_number(first, 2)} " if several else ""
+    return f"{begin}{_bars(tops)} {format_number(last, 2)}"
 
 
 def bars(sizes: Sequence[float | None], most: int) -> str:
     """The bars of a sparkline alone, at most so many."""
-    count = min(len(sizes), most)
-    parts = [sizes[k * len(sizes) // count : (k + 1) * len(sizes) // count] for k in range(count)]
-    tops = [_largest(part) for part in parts]
+    return _bars([largest(sizes[part]) for part in parts(len(sizes), most)])
+
+
+def parts(count: int, most: int) -> list[slice]:
+    """Which of that many numbers each bar stands for."""
+    number = min(count, most)
+    return [slice(k * count // number, (k + 1) * count // number) for k in range(number)]
+
+
+def _bars(tops: Sequence[float | None]) -> str:
     logs = [math.log10(top) for top in tops if top is not None and math.isfinite(top) and top > 0]
     low, high = (min(logs), max(logs)) if logs else (0.0, 0.0)
     return "".join(_bar(top, low, high) for top in tops)
 
 
-def _largest(sizes: Sequence[float | None]) -> float | None:
+def largest(sizes: Sequence[float | None]) -> float | None:
+    """The largest known number; NaN if one of them is NaN."""
     known = [one for one in sizes if one is not None]
     if any(math.isnan(one) for one in known):
         return math.nan

@@ -24,12 +24,14 @@ def dead_ends(now: Moment, plan: BoxPlan, boxes: Mapping[Key, Box]) -> tuple[lis
     ends, arrows = list[Box](), list[Arrow]()
     if len(boxes) > SMALL:
         return ends, arrows
+    named = [(one, ref) for one in now.recording.borders for ref in one.outputs[:1] if _is_end(now, one, ref)]
+    if not named:
+        return ends, arrows
     by_output = now.timeline.borders
-    drawn = (by_output[key] for key in plan.key_of if isinstance(key, TensorRef) and key in by_output)
+    drawn = (border for ref, border in by_output.items() if ref in plan.key_of)
     used = {one.outputs for border in drawn for one in way_back(border, by_output)}
-    for border in now.recording.borders:
-        ref = border.outputs[0] if border.outputs else None
-        if ref is None or border.outputs in used or not _is_end(now, border, ref) or len(ends) == MOST_ENDS:
+    for border, ref in named:
+        if border.outputs in used or len(ends) == MOST_ENDS:
             continue
         found = history_end(now, ref)
         makers = [now.timeline.producer.get(one, (None, 0)) for one in (found.sources if found is not None else ())]

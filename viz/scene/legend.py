@@ -13,7 +13,7 @@ _BOXES: dict[BoxKind, str] = {
     "constant": "needs no gradient",
     "border": "history ends: no gradient",
     "again": "drawn above, used again",
-    "fold": "folded: repeated this many times",
+    "fold": "folded: several operations",
     "folded leaves": "leaves of each repetition",
     "folded constants": "need no gradient, in each repetition",
     "enter": "a call begins: its arguments",

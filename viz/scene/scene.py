@@ -6,24 +6,25 @@ Except for the folds that the focus opens, a scene does not depend on the step: 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from microtape.recording.model.model import Recording, TensorRef
+from microtape.recording.model.model import TensorRef
 from microtape.recording.model.moment import Moment
 from viz.basics.errors import DrawError, TooLargeError
-from viz.basics.options import FEW, FOLD_ABOVE, MAX_BOXES, Detail, as_whole_number, as_words, details
-from viz.planning.box_plan import BoxPlan, Key, make_box_plan
-from viz.planning.dataflow import Cut, Use, find_uses
+from viz.basics.options import MAX_BOXES, UNASKED, Detail, Folding, as_whole_number, details
+from viz.planning.box_plan import BoxPlan, Key, Planner
+from viz.planning.choose_cut import choose_view
+from viz.planning.dataflow import Use, find_uses
 from viz.planning.display_names import usual_dtype
-from viz.planning.folds import STRATEGIES, Fold, Item, by_scopes, folded
+from viz.planning.fold_tree import FoldTree, FoldView, Group
 from viz.planning.group_contents import GroupContents
-from viz.planning.open_folds import FoldView, Group, every_repetition, fold_view, open_more, opened
 from viz.planning.ranks import above_clusters, assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.failure import overwriters
 from viz.scene.heading import note_advice, notes
 from viz.scene.history_ends import find_cuts
 
+MOST_ADVISED = 1000  # boxes: Graphviz would need too long for more
 FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
 
 
@@ -48,39 +49,33 @@ def make_scene(
     show: Collection[str] | None = None,
     around: int | str | None = None,
     radius: int = 2,
-    fold: bool | None = None,
-    open: str | Collection[str] = (),
+    folding: Folding = UNASKED,
     max_boxes: int = MAX_BOXES,
     focus: bool = True,
-    few: int = FEW,
 ) -> Scene:
     """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
-
-    Folds open by themselves as long as the picture has at most `few` boxes.
 
     Raises:
         DrawError: an argument is not valid for this recording.
         TooLargeError: there would be more than `max_boxes` boxes.
     """
-    asked = as_words("open", open)
     radius, max_boxes = as_whole_number("radius", radius), as_whole_number("max_boxes", max_boxes)
-    if around is not None and (asked or fold):
-        raise DrawError("around= draws single nodes: leave out fold= and open=")
+    if around is not None and (folding.fold or folding.is_detailed):
+        raise DrawError("around= draws single nodes: leave out fold=, depth=, open= and closed=")
     selection = select_nodes(now, around, radius, max_boxes)
     uses = find_uses(now, selection.nodes, constants=True)
     cuts = find_cuts(now, frozenset(selection.nodes), _inputs(now, selection, uses))
-    planner = _Planner(now.recording, selection.nodes, uses, tuple(cuts))
-    if around is None and (fold or asked or (fold is None and len(selection.nodes) > FOLD_ABOVE)):
-        items = _fold(planner, few)
-        plan = planner.plan(_view(items, asked, _focus(now, selection, uses) if focus else (), planner, few))
-        if len(plan.order) > max_boxes and not asked:
-            plan = planner.plan(fold_view(items, set()))  # the folds that the focus opened took too many boxes
+    planner = Planner(now.recording, selection.nodes, uses, tuple(cuts))
+    if around is not None or folding.fold is False:
+        plan = planner.plan(_unfolded(planner))
     else:
-        items = tuple(node for node in selection.nodes if now.recording.nodes[node].variable is None)
-        framed = folded(now.recording, selection.nodes, by_scopes) if around is None and fold is None else items
-        plan = planner.plan(fold_view(framed, every_repetition(framed)))
+        focused = _focus(now, selection, uses) if focus else set()
+        plan = planner.plan(choose_view(planner, folding, focused, min(folding.few, max_boxes)))
+        if len(plan.order) > max_boxes and not folding.is_detailed:
+            plan = planner.plan(choose_view(planner, replace(folding, fold=True), (), 0))
     if len(plan.order) > max_boxes:
-        raise TooLargeError(_too_large(now, selection, plan, items, asked, max_boxes))
+        raise TooLargeError(_too_large(now, selection, plan, folding, max_boxes))
+    advice = _advice(planner, plan, max_boxes)
     shown = details(show, len(plan.order))
     if "constants" not in shown:
         planner = planner.without_constants()
@@ -97,65 +92,18 @@ def make_scene(
         shown,
         plan,
         assign_ranks(plan.order, users, above_clusters(plan.order, users, plan.clusters)),
-        GroupContents(now.timeline, planner.uses),
+        GroupContents(now.timeline, planner.uses, plan.leaves),
         usual_dtype(now.recording, tensors),
         {ref.tensor: ref for ref in reversed(operands)},
         (*selection.notes, *_folded_note(selection, plan), *notes(now, selection.nodes)),
-        (*_advice(plan), *note_advice(now)),
+        (*advice, *note_advice(now)),
     )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Planner:
-    """Plans the boxes of the same nodes with different folds open."""
-
-    recording: Recording
-    nodes: Sequence[int]
-    uses: Sequence[Use]
-    cuts: Sequence[Cut]
-
-    def plan(self, view: FoldView) -> BoxPlan:
-        return make_box_plan(self.recording, self.nodes, self.uses, view, self.cuts)
-
-    def count(self, view: FoldView) -> int:
-        """How many boxes the plan has."""
-        return len(self.plan(view).order)
-
-    def without_constants(self) -> _Planner:
-        """The same, without boxes for tensors that need no gradient."""
-        uses = [use for use in self.uses if isinstance(use.of, int)]
-        cuts = [cut for cut in self.cuts if isinstance(cut.into, int)]
-        return _Planner(self.recording, self.nodes, uses, cuts)
 
 
 def _inputs(now: Moment, selection: Selection, uses: Sequence[Use]) -> dict[int | TensorRef, None]:
     """The leaves and the tensors that need no gradient, as an ordered set."""
     leaves = (node for node in selection.nodes if now.recording.nodes[node].variable is not None)
     return dict.fromkeys([*leaves, *(use.of for use in uses if isinstance(use.of, TensorRef))])
-
-
-def _fold(planner: _Planner, few: int) -> tuple[Item, ...]:
-    """The tape folded by the first strategy that leaves few boxes, or else by the one that leaves the fewest."""
-    best: tuple[int, tuple[Item, ...]] | None = None
-    for strategy in STRATEGIES:
-        items = folded(planner.recording, planner.nodes, strategy)
-        count = planner.count(fold_view(items, set()))
-        if best is None or count < best[0]:
-            best = count, items
-        if count <= few:
-            break
-    assert best is not None
-    return best[1]
-
-
-def _view(
-    items: tuple[Item, ...], asked: Sequence[str], focus: Collection[int], planner: _Planner, few: int
-) -> FoldView:
-    """Open the folds that were asked for; if none were, those in focus and as many others as fit."""
-    first = opened(items, asked, focus)
-    if asked:
-        return fold_view(items, first)
-    return open_more(items, first, planner.count, few)
 
 
 def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
@@ -170,34 +118,43 @@ def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
 
 
 def _folded_note(selection: Selection, plan: BoxPlan) -> list[str]:
-    return [f"{len(selection.nodes)} nodes in {len(plan.order)} boxes"] if _closed(plan) else []
+    return [f"{len(selection.nodes)} nodes in {len(plan.order)} boxes"] if plan.view.groups else []
 
 
-def _advice(plan: BoxPlan) -> tuple[str, ...]:
-    groups = _closed(plan)
+def _unfolded(planner: Planner) -> FoldView:
+    """Every node by itself, without frames."""
+    return FoldTree([node for node in planner.nodes if planner.recording.nodes[node].variable is None]).view(())
+
+
+def _advice(planner: Planner, plan: BoxPlan, max_boxes: int) -> tuple[str, ...]:
+    """How to see more of a folded picture."""
+    groups = plan.view.groups
     if not groups:
         return ()
-    largest = max(groups, key=lambda group: group.stop - group.first)
-    return (f"to unfold a box, give its name: open={_example(largest.fold, largest.first)}",)
+    more = f'to open a box, give its name: open="{_example(plan.view)}"'
+    if len(planner.nodes) <= MOST_ADVISED and (every := planner.count(_unfolded(planner))) <= MOST_ADVISED:
+        limit = f", max_boxes={every}" if every > max_boxes else ""
+        more += f"; fold=False{limit} shows all {every} boxes"
+    return (more,)
 
 
-def _closed(plan: BoxPlan) -> list[Group]:
-    return [item for item in plan.view.items if isinstance(item, Group)]
+def _example(view: FoldView) -> str:
+    """The name that opens the largest box or, if it stands for several repetitions, the first of them."""
+    largest = max(view.groups, key=lambda group: sum(map(len, group.nodes)))
+    first = Group(largest.fold, largest.first, largest.first + 1)
+    is_unique = sum(group.fold.name == largest.fold.name for group in view.groups) == 1
+    return first.name if is_unique else view.tree.path(first)
 
 
-def _example(fold: Fold, number: int) -> str:
-    return f'"{fold.name}[{number}]"' if len(fold.times) > 1 else f'"{fold.name}"'
-
-
-def _too_large(
-    now: Moment, selection: Selection, plan: BoxPlan, items: Sequence[Item], asked: Sequence[str], max_boxes: int
-) -> str:
-    folds = [item for item in items if isinstance(item, Fold)]
+def _too_large(now: Moment, selection: Selection, plan: BoxPlan, folding: Folding, max_boxes: int) -> str:
+    folds = plan.view.tree.folds
     inside = f" in {len(plan.order)} boxes" if folds else ""
     ways = [f'draw the neighbourhood of one node with around="{some_root(now, selection.nodes)}", radius=3']
-    if asked and folds:
-        ways.insert(0, f"open one repetition with open={_example(folds[0], 0)}")
-    elif not folds:
+    if folding.depth:
+        ways.insert(0, f"open fewer levels with depth={folding.depth - 1}")
+    elif folding.open:
+        ways.insert(0, f'open one repetition with open="{folds[0].label(0, 1)}"')
+    elif folding.fold is False:
         ways.insert(0, "fold what repeats with fold=True")
     limit = f"the limit is max_boxes={max_boxes}"
     return (

@@ -10,11 +10,11 @@ from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Recording, TensorRef
 from microtape.recording.model.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
-from viz.basics.options import FEW, MAX_BOXES
+from viz.basics.options import FEW, MAX_BOXES, Folding
 from viz.planning.box_plan import InputGroup, Key
 from viz.planning.display_names import location
 from viz.planning.find_moment import find_moment
-from viz.planning.open_folds import Group
+from viz.planning.fold_tree import Group
 from viz.scene.arrows import TERM_WIDTH, make_arrows
 from viz.scene.boxes import BoxMaker
 from viz.scene.callouts import callouts
@@ -36,15 +36,17 @@ def build_graph(
     around: int | str | None = None,
     radius: int = 2,
     fold: bool | None = None,
+    depth: int | None = None,
     open: str | Collection[str] = (),
+    closed: str | Collection[str] = (),
     max_boxes: int = MAX_BOXES,
     few: int = FEW,
 ) -> VisualGraph:
-    """The picture's contents. For the arguments and the errors raised, see `viz.draw`; for `few`, `make_scene`."""
+    """The picture's contents. For the arguments and the errors raised, see `viz.draw`; for `few`, `Folding`."""
+    folding = Folding.asked(fold, depth, open, closed, few)
     with paused():
         now = find_moment(recording, pass_index, step)
-        scene = make_scene(now, show=show, around=around, radius=radius, fold=fold, open=open, max_boxes=max_boxes,
-                           few=few)  # fmt: skip
+        scene = make_scene(now, show=show, around=around, radius=radius, folding=folding, max_boxes=max_boxes)
         return picture(now, scene)
 
 

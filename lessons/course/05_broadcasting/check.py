@@ -59,7 +59,8 @@ def table(exercise):
 
 def every_operation(exercise):
     """backward: every operation so far, and a row that leads nowhere, at x = 0.75"""
-    rows = [("exp", "u", "x"), ("square", "v", "u"), ("mul", "w", "v", "x"), ("exp", "aside", "w"), ("add", "z", "w", "u")]
+    rows = [("exp", "u", "x"), ("square", "v", "u"), ("mul", "w", "v", "x"), ("exp", "aside", "w"),
+            ("add", "z", "w", "u")]
     tape = _tape(exercise, {"x": 0.75}, rows)
     return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
 

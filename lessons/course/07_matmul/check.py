@@ -39,7 +39,8 @@ def stack_of_one(exercise):
 
 def every_operation(exercise):
     """Every operation so far, a row that leads nowhere, the table, and the refusal"""
-    numbers = {"a": np.array([[0.5, 1.0], [0.25, 2.0]]), "b": np.array([[1.0, -1.0], [0.5, 0.25]]), "c": np.array([[0.5, 0.25]])}
+    numbers = {"a": np.array([[0.5, 1.0], [0.25, 2.0]]), "b": np.array([[1.0, -1.0], [0.5, 0.25]]),
+               "c": np.array([[0.5, 0.25]])}
     rows = [("matmul", "m", "a", "b"), ("add", "n", "m", "c"), ("exp", "u", "n"), ("square", "v", "u"),
             ("mul", "w", "v", "n"), ("exp", "aside", "w"), ("sum", "z", "w")]
     tape = _tape(exercise, numbers, rows)

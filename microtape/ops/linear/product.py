@@ -71,8 +71,9 @@ class BmmBackward0(Binary):
 
 @refusing(b="addmm_impl_cpu_")
 class AddmmBackward0(Promoting):
-    __slots__ = ("alpha", "beta")
+    __slots__ = ("alpha", "beta", "is_by_columns")
     operands = ("x", "y", "w")
+    is_by_columns: bool  # the layout of w in memory: that of a transposed weight
     formula = "Z = β · X + α · Y · W    ∂X = β · G,  ∂Y = α · G · Wᵀ,  ∂W = α · Yᵀ · G"
 
     def __init__(self, beta: float, alpha: float) -> None:
@@ -80,6 +81,7 @@ class AddmmBackward0(Promoting):
         self.beta, self.alpha = beta, alpha
 
     def forward(self, x: Any, y: Any, w: Any) -> Any:
+        self.is_by_columns = w.flags.fnc
         product = y @ w
         product = product if self.alpha == 1 else product * product.dtype.type(self.alpha)
         if self.beta == 0:
@@ -93,6 +95,8 @@ class AddmmBackward0(Promoting):
         return _scaled(mm(g, t(w)), self.alpha)
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
+        if self.is_by_columns and type(g) is _ndarray:
+            return _scaled((g.T @ y).T, self.alpha)  # as torch: in w's layout, so that the weight's needs no copy
         return _scaled(mm(t(y), g), self.alpha)
 
 
@@ -188,8 +192,9 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1
     if mat1.shape[-1] != mat2.shape[0]:
         (n, m), (p, q) = mat1.shape, mat2.shape
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    for name, one in (("self", input), ("mat1", mat1)):
-        check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
+    if not plain(input).dtype is plain(mat1).dtype is plain(mat2).dtype:
+        for name, one in (("self", input), ("mat1", mat1)):
+            check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
     if tuple(input.shape) != (mat2.shape[1],):  # otherwise a bias, the usual case
         expanded_size(input, (mat1.shape[0], mat2.shape[1]))
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)

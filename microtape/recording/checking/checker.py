@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from microtape.recording.checking.jacobians import MovedOperand, jacobians
 from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward, close, moved, precision
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
+from microtape.recording.model.options import Check
 
 _MOST_ELEMENTS = 64  # of one gradient: each costs three calls of the forward
 _FEWEST_ELEMENTS = 4  # of a gradient whose node has large operands
@@ -26,9 +27,6 @@ _OFTEN = 100  # gradients of one Function; of later ones, a few elements are che
 _MOST_WORK = 1 << 29  # elements that forward computes with again, in all calls together
 _MOST_JACOBIANS = 200  # of a segment; then only those of Functions and of wrong gradients, and ten times as many
 _NONE: Array = np.zeros(0)
-
-Check: TypeAlias = Literal["all", "functions"] | tuple[int, int]
-"""Which gradients are checked: of all nodes, of the user's Functions, or of one step, as (pass index, step index)."""
 
 
 class Again(Protocol):

@@ -13,10 +13,10 @@ import numpy as np
 from microtape.functions.function_node import FunctionNode
 from microtape.random import default_generator
 from microtape.recording.checking.checker import Called, Checker, Evaluated
-from microtape.recording.checking.checker import Check as Check
 from microtape.recording.checking.node_again import FunctionAgain, OperationAgain, operation_backward
 from microtape.recording.checking.quotients import Arrays, Backward, precision
 from microtape.recording.model.model import BackwardStep
+from microtape.recording.model.options import Check
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
 from microtape.tape.tensor_state import TensorState

@@ -54,6 +54,7 @@ class LoopRecorder:
         passes: keep these passes: `"7"` or `"3-5"`. Until then nothing is recorded.
         every: keep a CourseRecord of each pass whose number this divides, and the last such pass. May be combined with
             `until`.
+        thread: record only the threads of this name; `main` is the first one.
         save: the file to write; None: none. Where a program runs as several processes, its name gets their rank.
 
     Raises:
@@ -67,6 +68,7 @@ class LoopRecorder:
         until: str | None = None,
         passes: str | None = None,
         every: int | None = None,
+        thread: str | None = None,
         save: str | os.PathLike[str] | None = None,
     ) -> None:
         if passes is not None and not (until is None and every is None):
@@ -80,7 +82,7 @@ class LoopRecorder:
             self._path = os.path.abspath(self._path)  # the program may change its folder
         self._rank_options = rank_options()
         self._name = os.path.basename(self._path or "")
-        self._recorder = make(after_pass=self._after_pass)
+        self._recorder = make(after_pass=self._after_pass, thread=thread)
         self._journal = Journal(self._path, self._rank_options) if self._path is not None else None
         seals = self._journal is not None
         self._keeper = Keeper(

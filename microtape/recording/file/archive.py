@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import secrets
 import zipfile
 from collections.abc import Iterable, Mapping
 
@@ -34,7 +33,7 @@ def write_whole(target: str | os.PathLike[str], data: bytes) -> None:
         with open(target, "wb") as file:
             file.write(data)
         return
-    unfinished = os.path.join(os.path.dirname(target), f".tape-{secrets.token_hex(6)}")
+    unfinished = os.path.join(os.path.dirname(target), f".tape-{os.urandom(6).hex()}")
     try:
         with open(unfinished, "xb") as file:
             file.write(data)

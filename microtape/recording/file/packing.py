@@ -9,7 +9,7 @@ compares the header instead of parsing one that may be hostile.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -54,8 +54,8 @@ class Packer:
         self.notes: list[str] = []
         self._by_identity: dict[int, int] = {}
         self._by_content: dict[_Packed, int] = {}
-        self._largest_summarised = 0
-        self._summarised = 0
+        self._over_budget: dict[int, int] = {}  # the summaries of arrays with too many elements -> how many
+        self._whole: set[int] = set()  # stored whatever the budgets say
 
     def numbers(self, values: Sequence[Value | None]) -> list[int | None]:
         """The numbers of these values in the table; equal arrays within the budget share one."""
@@ -73,22 +73,38 @@ class Packer:
         if dtype is None:
             raise RecordingError(f"an array of dtype {value.dtype} cannot be saved; known are {', '.join(DTYPES)}")
         if value.size > self.element_budget:
-            self._summarised += 1
-            self._largest_summarised = max(self._largest_summarised, value.size)
+            self._over_budget[len(self.values)] = value.size
             self.values.append(summarize(value))
             return len(self.values) - 1
-        packed = _Packed(dtype, value.shape, value.astype(DTYPES[dtype], copy=False).tobytes())
+        packed = _packed(dtype, value)
         number = self._by_content.setdefault(packed, len(self.values))
         if number == len(self.values):
             self.values.append(packed)
         return number
 
+    @property
+    def hides_bad_numbers(self) -> bool:
+        """Whether an array over the budget, of which only a summary is stored, has NaN or infinity."""
+        summaries = [self.values[number] for number in self._over_budget]
+        return any([one.nans or one.infs for one in summaries if isinstance(one, Summary)])
+
+    def keep_whole(self, values: Iterable[Value | None]) -> None:
+        """Store these whole, although they are over the budget; as many as the total budget has room for."""
+        room = self.total_budget
+        for value in values:
+            number = self._by_identity.get(id(value), -1)
+            if isinstance(value, np.ndarray) and number in self._over_budget and value.nbytes <= room:
+                room -= value.nbytes
+                self.values[number] = _packed(_NAME_OF[value.dtype], value)
+                del self._over_budget[number]
+                self._whole.add(number)
+
     def finish(self) -> tuple[list[list[Any]], dict[str, bytes]]:
         """The table of values, and the flat data of each dtype in it."""
-        if self._summarised:
+        if self._over_budget:
             self.notes.append(
-                f"{_arrays(self._summarised)} of more than {self.element_budget:,} elements saved as a summary"
-                f" (element_budget={self._largest_summarised} keeps all)"
+                f"{_arrays(len(self._over_budget))} of more than {self.element_budget:,} elements saved as a summary"
+                f" (element_budget={max(self._over_budget.values())} keeps all)"
             )
         self._keep_to_total()
         dtypes = sorted({value.dtype for value in self.values if isinstance(value, _Packed)})
@@ -110,7 +126,8 @@ class Packer:
         excess, dropped = total - self.total_budget, 0
         if excess <= 0:
             return
-        sizes = [(-len(one.data), number) for number, one in enumerate(self.values) if isinstance(one, _Packed)]
+        stored = [(number, one) for number, one in enumerate(self.values) if isinstance(one, _Packed)]
+        sizes = [(-len(one.data), number) for number, one in stored if number not in self._whole]
         for size, number in sorted(sizes):
             value = self.values[number]
             if excess <= 0 or not isinstance(value, _Packed) or math.prod(value.shape) <= _ALWAYS_KEPT:
@@ -123,6 +140,10 @@ class Packer:
                 f"{_arrays(dropped)} saved as a summary to stay within {self.total_budget:,} bytes of array data"
                 f" (total_budget={total} keeps all)"
             )
+
+
+def _packed(dtype: str, array: _Array) -> _Packed:
+    return _Packed(dtype, array.shape, array.astype(DTYPES[dtype], copy=False).tobytes())
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:

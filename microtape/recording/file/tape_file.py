@@ -29,6 +29,7 @@ from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
 from microtape.recording.file.unpacking import read_file, unzip
+from microtape.recording.findings.origins import arrays_where_bad_numbers_begin
 from microtape.recording.model import model
 from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import Recording
@@ -85,7 +86,8 @@ def save(
     Args:
         recording: the recording to write.
         path: the file, by convention `*.tape`.
-        element_budget: an array with more elements is stored as a summary.
+        element_budget: an array with more elements is stored as a summary, unless NaN or infinity begins in it: a
+            finding names its numbers.
         total_budget: bytes of array data in all; beyond that, the largest arrays become summaries (never those of
             64 elements or fewer). The file's `notes` say what was summarised and which option keeps it.
 
@@ -147,6 +149,8 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
         raise RecordingError("the options of a recording are words, finite numbers or lists of them")
     parts |= {name: column(kind, parts[name], packer.numbers) for name, kind in _MANY.items()}
     texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
+    if packer.hides_bad_numbers:
+        packer.keep_whole(arrays_where_bad_numbers_begin(recording))
     rows, packs = packer.finish()
     texts["notes"] = encode([*recording.notes, *packer.notes])
     texts["values"] = encode(rows)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.findings.program import Program, at, indexed, join
+from microtape.recording.findings.program import Program, at, indexed, join, operand_refs
+from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import (
+    agrees,
     element,
     factor_text,
     fill_in,
@@ -20,7 +23,7 @@ from microtape.recording.model.formula import (
     symbols,
     work_out,
 )
-from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Operand, TensorRef, Value
 
 _Array: TypeAlias = npt.NDArray[Any]
 _Index: TypeAlias = tuple[int, ...]
@@ -32,21 +35,49 @@ def first_bad(value: _Array) -> _Index:
 
 
 def how_in_forward(program: Program, node: NodeRecord, value: _Array) -> tuple[str, list[str]]:
-    """The node's formula with its numbers, `ln 0 = -inf`, if it is arithmetic; and sentences."""
+    """The node's formula with its numbers, `ln 0 = -inf`, if it is arithmetic and gives this; and sentences."""
     index = first_bad(value)
     result = format_number(value[index])
+    if _mixes(program, node, value.shape, index):
+        return "", [_ranges(program, node, result), *_overflow(value, index)]
     operands = _operands(program, node, value.shape, index)
     lines = [f"{indexed(program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
     known = program.values(node)
     numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
+    given = {symbol: number for symbol, number in numbers.items() if number is not None}
     right = parse_formula(node.formula).result.partition(" = ")[2].split(" = ")[0]
-    if not right or not numbers or any(number is None for number in numbers.values()):
+    if not right or not given or len(given) < len(numbers) or not _gives(program, node, right, given, value, index):
         return "", lines or [_ranges(program, node, result)]
-    filled = {name: factor_text(x) for name, x in numbers.items() if x is not None}
+    filled = {name: factor_text(x) for name, x in given.items()}
     if (exponent := known.get("n")) is not None:
         filled["n"] = format_number(exponent)
     worked = f"{fill_in(right, filled)} = {result}"
-    return worked, [f"{worked}.", *lines, *_overflow(value, index, numbers.values())]
+    return worked, [f"{worked}.", *lines, *(_overflow(value, index) if all(given.values()) else [])]
+
+
+def _gives(
+    program: Program, node: NodeRecord, right: str, given: Mapping[str, float], value: _Array, index: _Index
+) -> bool:
+    """Whether the right side of the formula gives the recorded number; one with Σ, if all of the sum must be 0."""
+    if "Σ e" in right:
+        scores = [program.recording.value(ref) for ref in operand_refs(node)]
+        return -np.inf in given.values() and not any([isinstance(one, np.ndarray) and np.inf in one for one in scores])
+    exponent = program.values(node).get("n")
+    number = {"n": float(exponent)} if isinstance(exponent, np.ndarray) and exponent.size == 1 else {}
+    computed = evaluate(right, {**given, **number})
+    if computed is None:
+        return False
+    with np.errstate(all="ignore"):
+        return agrees(float(np.asarray(computed).astype(value.dtype)), float(value[index]), value.dtype)
+
+
+def _mixes(program: Program, node: NodeRecord, shape: tuple[int, ...], index: _Index) -> bool:
+    """Whether an element of the result is known to be made of many elements of an operand."""
+    result = parse_formula(node.formula).result
+    if re.search(r"[A-Z∗⊗]", result):  # matrices are capitals
+        return True
+    values = [program.recording.value(ref) for ref in operand_refs(node)]
+    return any(isinstance(one, np.ndarray) and element(one, shape, index) is None for one in values)
 
 
 def how_in_backward(program: Program, step: BackwardStep, value: _Array) -> tuple[str, list[str]]:
@@ -99,7 +130,9 @@ def _operands(program: Program, node: NodeRecord, shape: tuple[int, ...], index:
         given = program.recording.value(one.ref)
         number = element(given, shape, index)
         if given is not None and number is not None:
-            found.append(f"{indexed(program.operand_name(one), _index_in(given, index))} = {format_number(number)}")
+            name = program.operand_name(one)
+            former = "the former " if name == program.name(node.id) else ""  # as in x = x.log()
+            found.append(f"{former}{indexed(name, _index_in(given, index))} = {format_number(number)}")
     return found
 
 
@@ -114,13 +147,24 @@ def _ranges(program: Program, node: NodeRecord, result: str) -> str:
     found = []
     for one in node.operands:
         size = program.sizes(program.recording.value(one.ref)) if one.ref is not None else None
-        if size is not None:
-            found.append(f"the largest number of {program.operand_name(one)} is {format_number(size.largest)}")
+        if one.ref is not None and size is not None:
+            found.append(f"the largest number of {_input_name(program, node, one)} is {format_number(size.largest)}")
     return f"{node.op} gives {result}: {join(found)}." if found else f"{node.op} gives {result}."
 
 
-def _overflow(value: _Array, index: _Index, operands: Iterable[float | None]) -> list[str]:
+def _input_name(program: Program, node: NodeRecord, operand: Operand) -> str:
+    """The name of an operand; within a call such as `model(x)`, that of the leaf it is made of, or "its input"."""
+    producer = program.producer.get(operand.ref) if operand.ref is not None else None
+    if producer is None or program.node(producer).place != node.place:
+        return program.operand_name(operand)
+    leaves = [one.node for one in program.node(producer).edges if one.node is not None]
+    if len(leaves) == 1 and program.node(leaves[0]).variable is not None:
+        return program.name(leaves[0])
+    return "its input"
+
+
+def _overflow(value: _Array, index: _Index) -> list[str]:
     """A sentence for a result that is too large for its dtype."""
-    if value.dtype.kind != "f" or not np.isinf(value[index]) or not all(operands):
+    if value.dtype.kind != "f" or not np.isinf(value[index]):
         return []
     return [f"{value.dtype} holds numbers up to {float(np.finfo(value.dtype).max):.2g}."]

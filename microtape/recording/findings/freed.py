@@ -18,7 +18,7 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
     lines = [f"{name} at {at(node.place)} is part of both graphs; {freeing.text} freed what it had saved."]
     carried = _carried(program, pass_, freeing, step.node)
     place: Place | None
-    if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, *carried)):
+    if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, pass_, *carried)):
         place, tensor, what = constant.place, program.tensor_of(constant), program.name(constant.id)
         text = headline(
             f"{what} is computed once, at {at(place)}, but used in every pass: pass {earlier.index + 1} freed it",
@@ -125,8 +125,21 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
             old = edge.node
             is_old = old is not None and old < freeing.tape and program.node(old).variable is None
             if old is not None and is_old and _leads_to(program, old, failed):
-                return number, old
+                return _at_a_name(program, pass_, number, old)
     return None
+
+
+def _at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
+    """The same, or its neighbour that hands on a result with a name, such as the state that an RNN returned last."""
+    users = [one for one in program.users.get(user, ()) if one in set(pass_.nodes)]
+    if users and _is_named(program, user) and not _is_named(program, old):
+        return users[0], user
+    return user, old
+
+
+def _is_named(program: Program, node: int) -> bool:
+    tensor = program.tensor_of(program.node(node))
+    return tensor is not None and bool(program.recording.tensors[tensor].names)
 
 
 def _leads_to(program: Program, start: int, end: int) -> bool:
@@ -143,9 +156,14 @@ def _leads_to(program: Program, start: int, end: int) -> bool:
     return False
 
 
-def _computed_once(program: Program, earlier: Pass, user: int, old: int) -> NodeRecord | None:
-    """The old result, if the same expression had used it in the earlier pass: it was computed before the loop."""
-    place = program.node(user).place
+def _computed_once(program: Program, earlier: Pass, failed: Pass, user: int, old: int) -> NodeRecord | None:
+    """The old result, if it was computed before the loop: the same expression used it in the earlier pass, too.
+
+    It was not if its own line ran again since, as with the state of an RNN that each pass hands to the next.
+    """
+    place, made_at = program.node(user).place, program.node(old).place
     evaluated = set(earlier.nodes)
     before = [one for one in program.users.get(old, ()) if one in evaluated]
-    return program.node(old) if place is not None and any(program.node(one).place == place for one in before) else None
+    again = any(program.node(one).place == made_at for one in failed.nodes if one > old and one not in evaluated)
+    is_constant = place is not None and not again and any(program.node(one).place == place for one in before)
+    return program.node(old) if is_constant else None

@@ -10,7 +10,7 @@ from microtape.recording.model.source import whole_lines
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
-_EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh", "softmax")
+_EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
 _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
 
@@ -33,7 +33,7 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
         )
     if "softmax" in op and "-inf" in how:
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
-    if "softmax" in op and in_backward:
+    if "softmax" in op:
         return "A row of scores that are all -inf has no softmax, nor has a row with inf: give each row a finite score."
     if op in _DEVIATIONS and not in_backward:
         return f"The {op} of a single number is 0/0: take it over a longer dimension, or pass correction=0."

@@ -184,7 +184,7 @@ def work_out(
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}
-    if len(known) < len(numbers) or not _agrees(evaluate(gradient.whole, known), result, term.dtype):
+    if len(known) < len(numbers) or not agrees(evaluate(gradient.whole, known), result, term.dtype):
         return WorkedRule(text, "", index, result)
     write = format_number if gradient.whole in known else factor_text
     return WorkedRule(text, fill_in(gradient.whole, {symbol: write(x) for symbol, x in known.items()}), index, result)
@@ -226,7 +226,8 @@ def factor_text(x: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _agrees(computed: float | None, recorded: float, dtype: Any) -> bool:
+def agrees(computed: float | None, recorded: float, dtype: Any) -> bool:
+    """Whether a number that was computed from a formula is the one that was recorded, but for rounding."""
     if computed is None:
         return False
     if math.isnan(recorded) or math.isinf(recorded):

@@ -27,6 +27,7 @@ from microtape.recording.model.checks import JacobianCheck as JacobianCheck
 from microtape.recording.model.courses import CourseRecord as CourseRecord
 from microtape.recording.model.courses import ParameterRecord as ParameterRecord
 from microtape.recording.model.courses import Statistics as Statistics
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.parts import ErrorRecord as ErrorRecord
 from microtape.recording.model.parts import Operand as Operand
 from microtape.recording.model.parts import Place as Place
@@ -269,7 +270,7 @@ def _count(number: int, what: str) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Recording:
+class Recording(Displayed):
     """A program's tape and its backward passes. Equal programs give equal recordings."""
 
     title: str  # the script's name, or "record()"

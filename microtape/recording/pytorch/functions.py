@@ -26,16 +26,16 @@ class FunctionCalls:
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
-        original = self._before.__func__
+        original_of = self._before.__get__  # a classmethod of Python, from torch 2.14 on one of C
         operations, calls, thread = self._operations, self._calls, threading.get_ident()
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling() or threading.get_ident() != thread:
-                return original(cls, *args, **kwargs)
+                return original_of(None, cls)(*args, **kwargs)
             is_quiet = operations.quiet
             if is_quiet and calls.innermost is None:
-                return original(cls, *args, **kwargs)
+                return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()
             before = operations.versions(args, kwargs) if not is_quiet else None
             checker = self._checker() if not is_quiet else None
@@ -43,7 +43,7 @@ class FunctionCalls:
             inside = calls.function(cls, args)
             operations.quiet += 1
             try:
-                result = original(cls, *args, **kwargs)
+                result = original_of(None, cls)(*args, **kwargs)
             except BaseException as error:
                 if inside is not None:
                     inside.stop()

@@ -18,7 +18,6 @@ from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.checking.checker import Check
 from microtape.recording.model.model import (
     CUT_SHORT,
     ErrorRecord,
@@ -28,6 +27,7 @@ from microtape.recording.model.model import (
     Recording,
     TensorRecord,
 )
+from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import is_library, site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
@@ -90,6 +90,7 @@ class TorchRecorder:
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        thread: str | None = None,
         on_device: Callable[[Any], bool] | None = None,
     ) -> None:
         self.title = title
@@ -102,7 +103,7 @@ class TorchRecorder:
         self.freed: WeakKeyDictionary[GraphNode, tuple[int, Place | None]] = WeakKeyDictionary()
         self._open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
-        self.threads = Threads()
+        self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
         self.values = Values(Budget(), on_device)
         self.tensors = Tensors(self.values)

@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import threading
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
 from microtape.basics.ranks import rank_of_process, rank_options
@@ -26,12 +26,10 @@ from microtape.recording.choosing.keeper import Keeper
 from microtape.recording.choosing.until import Until
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.tape_file import save
-from microtape.recording.findings import findings
 from microtape.recording.script.background import into_background
 from microtape.recording.script.main_program import MainProgram
 from microtape.recording.script.program import Program
 from microtape.recording.script.request import REPORT, RUNNING, Request
-from microtape.recording.script.search import Search
 from microtape.recording.script.stopping import (
     StopScript,
     exit_at_once,
@@ -42,6 +40,10 @@ from microtape.recording.script.stopping import (
 from microtape.recording.script.torch_names import says_torch_alone, torch_names
 from microtape.recording.script.tracebacks import without_our_frames
 from microtape.tape.watch import Watcher, watch
+
+if TYPE_CHECKING:
+    from microtape.recording.model.model import Recording
+    from microtape.recording.script.search import Search
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
 _FOUND = "the program was stopped at pass {number}, where {until} came true; earlier passes are not kept"
@@ -66,6 +68,7 @@ class ScriptRecorder:
             after_pass=self.after_pass,
             check=request.check,
             engine=request.engine,
+            thread=request.thread,
         )
         until = Until.read(request.until) if request.until is not None else None
         self.keeper = Keeper(
@@ -141,6 +144,8 @@ class ScriptRecorder:
 
     def go_on(self, seconds: float) -> None:
         """Save the first pass, and let the script go on, unless an error was found already."""
+        from microtape.recording.script.search import Search  # most programs are recorded without a search
+
         recording = self.recorder.recording
         search = Search(recording, seconds, self.request.folder)
         self.first_segments = len(self.recorder.segments)
@@ -242,8 +247,7 @@ class ScriptRecorder:
         self.keeper.make_course()
         recording = self.recorder.recording
         self.report["faults"] = list(self.recorder.fault_lines)
-        ended = recording.error is not None or self.report["faults"]
-        if not recording.passes and not (ended and (recording.nodes or findings(recording))):
+        if not recording.passes and not self._shows_anything(recording):
             return
         recording = dataclasses.replace(
             recording,
@@ -264,6 +268,14 @@ class ScriptRecorder:
             self.report["kept_later"] = self.search is not None
         except Exception as error:
             self.report["problem"] = _problem(error, self.request.out)
+
+    def _shows_anything(self, recording: Recording) -> bool:
+        """Whether a program without a pass left an error, a fault or a finding."""
+        if recording.error is None and not self.report["faults"]:
+            return False
+        from microtape.recording.findings import findings
+
+        return bool(recording.nodes) or bool(findings(recording))
 
     def write_report(self, ended: str, error: BaseException | None) -> None:
         """Tell the parent process how the script ended. A fork of the script writes no report: it is not recorded."""

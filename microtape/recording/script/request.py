@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microtape.recording.checking.finite_differences import Check
-from microtape.recording.engines import Engine
+from microtape.recording.model.options import Check, Engine
 from microtape.recording.script.program import Program
 
 
@@ -24,6 +23,7 @@ class Request(NamedTuple):
     every: int | None
     within: str | None
     engine: Engine | None  # None: the one whose backward runs first
+    thread: str | None  # only the threads of this name
     check: Check | None
     search: float  # seconds to go on after the first backward(); 0: none
     hidden_output: str | None  # the file into which a script prints while it goes on; it then reads nothing

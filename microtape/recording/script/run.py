@@ -28,23 +28,24 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from microtape.basics.signals import signal_name
 from microtape.errors import RecordingError
-from microtape.recording.checking.finite_differences import Check
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
-from microtape.recording.engines import NAMES, Engine
 from microtape.recording.file.destination import check_writable
 from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, load, save
+from microtape.recording.model.options import NAMES, Check, Engine
 from microtape.recording.script.notebook import is_notebook
 from microtape.recording.script.program import find_program
 from microtape.recording.script.request import RUNNING, Request
 from microtape.recording.script.running import RunningScript
-from microtape.recording.script.search import SearchEnd
+
+if TYPE_CHECKING:
+    from microtape.recording.script.search import SearchEnd
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
@@ -88,6 +89,7 @@ def record_script(
     started: Callable[[RunningScript], None] = lambda script: None,
     within: str | None = None,
     engine: Engine | None = None,
+    thread: str | None = None,
     search: float = 0,
     hidden_output: str | os.PathLike[str] | None = None,
     quiet: bool = False,
@@ -126,6 +128,7 @@ def record_script(
             run scripts on a faulty engine this way.
         engine: the engine to record, where a script uses both: `"microtape"` or `"torch"`. None: the one whose
             backward runs first. With `"microtape"`, a script that imports torch alone runs on microtape's engine.
+        thread: record only the threads of this name; `main` is the first one. None: all that the script starts.
         search: after the first `backward()`, let the script go on for so many seconds, up to the end of the first pass
             with an error or a warning (see `findings`) that the first pass did not have. Then the recording holds the
             first pass, the pass before the finding, and the pass with it; else only the first. A failed pass, or an
@@ -166,6 +169,7 @@ def record_script(
             every=every,
             within=within,
             engine=engine,
+            thread=thread,
             check=check,
             search=search,
             hidden_output=os.path.abspath(hidden_output) if hidden_output is not None else None,
@@ -194,7 +198,7 @@ def record_script(
             name, out, status, SearchResult("killed" if running.was_killed else "finished", passes_run)
         )
     else:
-        ended = _result(name, out, status, report, passes, looked_for, engine, journaled)
+        ended = _result(request, name, out, status, report, looked_for, journaled)
         if report is not None and report["search"] is not None:
             ended = ended._replace(search=SearchResult(report["search"], report["passes"], report["kept_later"]))
             if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
@@ -311,17 +315,17 @@ def _made_whole(request: Request) -> str:
 
 
 def _result(
+    request: Request,
     script: str,
     out: str,
     status: int,
     report: dict[str, Any] | None,
-    passes: str | None,
     until: Until | None,
-    engine: Engine | None,
     journaled: str,
 ) -> ScriptRun:
     if report is not None and report["problem"] is not None:
         raise RecordingError(report["problem"])
+    passes = request.passes
     recording = out if journaled or (report is not None and report["saved"]) else None
     kept = f"{journaled or 'what was recorded until then is'} kept" if recording else "nothing was recorded"
     if status < 0:
@@ -341,7 +345,7 @@ def _result(
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        why = until.never(count) if until is not None and count else _why_nothing(count, passes, engine)
+        why = until.never(count) if until is not None and count else _why_nothing(count, request)
         return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
@@ -377,12 +381,12 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
     return ended._replace(exit_code=ended.exit_code or _INCOMPLETE, message=message)
 
 
-def _why_nothing(count: int, passes: str | None, engine: Engine | None) -> str:
-    if count == 0 and engine is not None:
-        return f"never called backward() of {NAMES[engine]}, the engine that --engine names: there is nothing to record"
-    if count == 0:
-        return "never called backward(): there is nothing to record"
-    return f"ended after {_passes(count)}: there was no pass {passes} to record"
+def _why_nothing(count: int, request: Request) -> str:
+    if count:
+        return f"ended after {_passes(count)}: there was no pass {request.passes} to record"
+    engine = f" of {NAMES[request.engine]}, the engine that --engine names" if request.engine is not None else ""
+    thread = f" in the thread {request.thread}" if request.thread is not None else ""
+    return f"never called backward(){engine}{thread}: there is nothing to record"
 
 
 def _passes(count: int) -> str:

@@ -19,6 +19,7 @@ _OWN = {
     "count",
     "flat",
     "function_name",
+    "is_by_columns",
     "key",
     "kernel_name",
     "places",

@@ -22,8 +22,10 @@ from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.errors import AutogradError
-from microtape.recording.checking.finite_differences import Check, GradientChecker
+from microtape.recording.checking.finite_differences import GradientChecker
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
+from microtape.recording.model.options import Check
 from microtape.recording.writing.call_stack import CallStack, last_frame
 from microtape.recording.writing.calls import CallBudget, Calls, notes_of
 from microtape.recording.writing.copies import copied
@@ -42,13 +44,13 @@ from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import Watcher, watch
 
 
-class Recorder(Watcher):
+class Recorder(Watcher, Displayed):
     """A `Watcher` that makes a `Recording` of what happens between entering and leaving it.
 
     It watches the thread that made it, and those that this one starts; see Note [Passes of threads].
 
     `after_pass(n)` is called at the end of every outermost pass, where n is its index. `check` says which gradients are
-    checked by finite differences. See Note [Segments].
+    checked by finite differences. With `thread`, only the threads of that name are recorded. See Note [Segments].
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Recorder(Watcher):
         root: str | None = None,
         after_pass: Callable[[int], None] = lambda index: None,
         check: Check | None = None,
+        thread: str | None = None,
     ) -> None:
         self.title = title
         self.check = check
@@ -70,7 +73,7 @@ class Recorder(Watcher):
         self.freed: FreedNodes = WeakKeyDictionary()
         self._open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
         self.error: ErrorRecord | None = None
-        self.threads = Threads()
+        self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
         self.lock = self.passes_of_threads.lock
         self.asleep = False

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from lessons.model.findings import lesson_on
+from lessons.model.findings import lesson_on, lesson_on_error
 from lessons.model.header import read_header
 from lessons.model.load import COURSE, lesson_files, load_course
 from microtape.recording.findings.finding import FindingKind
@@ -29,3 +29,22 @@ def test_a_kind_has_the_lesson_that_is_about_it(kind: str, name: str) -> None:
 
 def test_what_no_lesson_is_about_has_none() -> None:
     assert lesson_on("large update") is None
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("one of the variables needed for gradient computation has been modified by an inplace operation: [...]", "in_place"),
+        ("Trying to backward through the graph a second time (or directly access saved tensors ...)", "freed_graphs"),
+        ("A view of a leaf Variable that requires grad is being used in an in-place operation.", "views"),
+        ("a leaf Variable that requires grad is being used in an in-place operation.", "in_place"),
+    ],
+)  # fmt: skip
+def test_an_error_has_the_lesson_that_explains_it(message: str, name: str) -> None:
+    lesson = lesson_on_error(message)
+    assert lesson is not None
+    assert lesson.name == name
+
+
+def test_an_error_of_the_program_itself_has_none() -> None:
+    assert lesson_on_error("list index out of range") is None

@@ -7,7 +7,7 @@ import pytest
 from lessons.model.growing import MAIN, TOP, changed, grown, pieces, with_pieces
 from lessons.model.load import load_course
 
-OWN = '''# My tape.
+OWN = """# My tape.
 
 import math
 
@@ -29,7 +29,7 @@ def helper(tape):
 
 if __name__ == "__main__":
     print(Tape().rows())
-'''
+"""
 
 GROWING = [lesson for lesson in load_course() if lesson.continues is not None]
 
@@ -54,9 +54,10 @@ class TestPutting:
         assert pieces(found)["helper"].lines == pieces(OWN)["helper"].lines
 
     def test_a_function_and_a_new_class_go_before_the_main_program(self):
-        found = with_pieces(OWN, "def order():\n    return 1\n\n\nclass Tensor:\n    def sum(self):\n        return 2\n")
+        new = "def order():\n    return 1\n\n\nclass Tensor:\n    def sum(self):\n        return 2\n"
+        found = with_pieces(OWN, new)
         assert list(pieces(found))[-4:] == ["order", "Tensor", "Tensor.sum", MAIN]
-        assert "\n\n\ndef order():\n    return 1\n\n\nclass Tensor:\n    def sum(self):" in found
+        assert f"\n\n\n{new}" in found
 
     def test_an_import_joins_the_others_and_comes_once(self):
         found = with_pieces(OWN, "import math\nimport numpy as np\n")

@@ -89,6 +89,19 @@ def gradcheck_of_a_mistake():
     mt.autograd.gradcheck(lambda x: Wrong.apply(x, 2.0), mt.ones(2, dtype=mt.float64, requires_grad=True))
 
 
+def differentiated_twice():
+    class Once(Function):
+        @staticmethod
+        @mt.autograd.function.once_differentiable
+        def backward(ctx, grad_z):
+            return grad_z * 2, None
+
+    x = leaf()
+    z = Once.apply(x, 2.0)
+    (slope,) = mt.autograd.grad((z * z).sum(), x, create_graph=True)
+    slope.sum().backward()
+
+
 PROGRAMS = {
     "broadcasting": [lambda: mt.ones(3) + mt.ones(2)],
     "the_vector": [lambda: leaf().exp().backward(), lambda: leaf().exp().backward(mt.ones(3))],
@@ -103,7 +116,7 @@ PROGRAMS = {
     "in_place": [overwritten, leaf_in_place],
     "views": [view_of_a_leaf_in_place, one_of_several_views_in_place],
     "hooks": [lambda: mt.ones(2).register_hook(print)],
-    "gradcheck": [gradcheck_of_a_mistake],
+    "gradcheck": [gradcheck_of_a_mistake, differentiated_twice],
     "nan": [anomaly],
     "checkpointing": [lambda: checkpoint(mt.exp, leaf())],
 }  # fmt: skip

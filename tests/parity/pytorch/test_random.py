@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from microtape.recording.engines import Engine, ProgramRecorder
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import BackwardStep, Pass, Recording, Value
+from microtape.recording.model.options import Engine
 from tests.parity.random.compare import differences
 from tests.parity.random.program import Program, listing, statements
 from tests.parity.random.session import Seen, Session

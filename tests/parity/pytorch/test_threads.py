@@ -37,6 +37,20 @@ def test_a_pass_in_a_thread_is_recorded_and_says_so(torch: Any) -> None:
     assert [node.place is not None for node in recorder.recording.nodes if node.op == "mul"] == [True, True]
 
 
+def test_only_the_thread_that_is_asked_for_is_recorded(torch: Any) -> None:
+    def passes_of(thread: str) -> list[float]:
+        w = torch.tensor(0.0, requires_grad=True)
+        with mt.record(thread=thread) as recorder:
+            (w * 1).backward()
+            in_threads(lambda: (w * 10).backward())
+            (w * 100).backward()
+        assert w.grad.item() == 111.0
+        return grads(recorder.recording)
+
+    assert passes_of("main") == [1.0, 111.0]
+    assert passes_of("worker 0") == [11.0]
+
+
 def test_passes_at_once_on_a_shared_leaf_lose_no_gradient(torch: Any) -> None:
     w = torch.tensor(0.0, requires_grad=True)
 

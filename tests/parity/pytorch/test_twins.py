@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from microtape.recording.comparing import Comparison, compare
-from microtape.recording.engines import Engine, ProgramRecorder
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import Recording
+from microtape.recording.model.options import Engine
 from tests.parity.pytorch import twins
 from tests.parity.random.compare import differences
 from tests.parity.random.program import Program, listing, statements

@@ -159,6 +159,9 @@ def test_a_script_that_fails_in_backward_is_shown_up_to_there(here, capfd):
     assert "the value that its derivative needs is gone" in out
     assert "Traceback" in err
     assert "tui" not in err, "the traceback is the script's alone"
+    lesson = "Lesson 17 is about this: microtape learn in_place"
+    assert f"  see      {lesson}\n" in out
+    assert err.endswith(f"microtape: {lesson}\n")
 
 
 @pytest.mark.sampled(5)

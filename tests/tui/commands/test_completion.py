@@ -19,7 +19,7 @@ function complete_words; complete -C "$argv" | string replace -r '\\t.*' '' | st
 """
 ASKED = (
     ("microtape d", "demo diagnose diff draw"),
-    ("microtape step --th", "--theme"),
+    ("microtape step --the", "--theme"),
     ("microtape trace --eng", "--engine"),
     ("microtape step --theme li", "light"),
     ("microtape demo ml", "mlp"),

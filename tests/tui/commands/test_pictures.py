@@ -63,7 +63,7 @@ z.backward()
 def test_folds_are_opened_by_name(here: Path) -> None:
     folded = dot("chain.tape")
     (name,) = set(re.findall(r"<B>(lines? [\d-]+)\[", folded)) or set(re.findall(r"<B>(lines? [\d-]+) ×", folded))
-    opened = dot("chain.tape", "--open-fold", f"{name}[0]", "--open-fold", f"{name}[-1]")
+    opened = dot("chain.tape", "--open", f"{name}[0]", "--open-fold", f"{name}[-1]")
     assert f"{name}[0]" in opened
     assert len(dot("chain.tape", "--no-fold")) > len(opened)
 
@@ -153,7 +153,9 @@ def test_a_mistake_is_one_clear_line(
 def test_messages_speak_of_the_options_of_the_command() -> None:
     assert as_typed('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
     assert as_typed("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"
-    assert as_typed('open one with open="line 3[0]"') == 'open one with --open-fold "line 3[0]"'
+    assert as_typed('open one with open="line 3[0]"') == 'open one with --open "line 3[0]"'
+    assert as_typed("fold=False, max_boxes=455 shows all 455 boxes") == "--no-fold --max-boxes 455 shows all 455 boxes"
+    assert as_typed("depth=-1 is negative") == "--depth -1 is negative"
     assert (
         as_typed("less with show=, or more time with time_limit=") == "less with --show, or more time with --time-limit"
     )
@@ -197,7 +199,7 @@ def test_advice_is_printed_and_not_drawn(here: Path, capsys: pytest.CaptureFixtu
     assert "nodes in" in drawn
     heading = drawn.partition("\n  n")[0]
     assert "open" not in heading
-    assert re.search(r"to unfold a box, give its name: --open-fold \"line", capsys.readouterr().err)
+    assert re.search(r"to open a box, give its name: --open \"line", capsys.readouterr().err)
     Path("one.py").write_text(DOUBLE + "z = x * 2\nz.backward()\n", encoding="utf-8")
     assert "--pass" not in dot("one.py")
     assert "stopped after the passes that were asked for; --pass all runs it to its end" in capsys.readouterr().err

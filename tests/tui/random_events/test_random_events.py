@@ -46,6 +46,10 @@ ONCE_FATAL = {
     "half a character that is copied": (
         "handmade diamond", keys("... g", Event("paste", text="\ud800"), *keys("home shift+end ctrl+c")),
     ),
+    "a watch, in the forward part of a pass that has no such node": (
+        "handmade twice",
+        [Event("resize", (140, 50)), *keys("... w ... m u l enter ... home home ... ] ... home home ... [ ...")],
+    ),
     "a breakpoint that the next pass has no place for": ("handmade twice", keys("... b % 3 enter ... ] ... [ ... ]")),
     "text selected with the mouse, on a page that is resized": (
         "handmade diamond", keys("... ? ...", DRAG, SETTLE, Event("resize", (60, 20)), SETTLE, DRAG, resized(100)),

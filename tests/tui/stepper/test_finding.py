@@ -9,7 +9,7 @@ from tests.support.waiting import until
 from tests.tui.stepper.test_app import bar, row, shown, stepper
 from tui.shell.demos import EXAMPLES
 from tui.time.cursor import StepCursor
-from tui.time.listing import FoldedTape, Listing, RunRow
+from tui.time.listing import FoldedTape, GroupRow, Listing
 from tui.time.timeline import Timeline
 
 LARGE = (140, 50)
@@ -112,12 +112,12 @@ def test_every_node_has_a_row_wherever_the_cursor_is(rnn):
             listing.lanes.draw(at, 8)
 
 
-def test_opening_every_run_shows_every_node_once(rnn):
+def test_opening_every_group_shows_every_node_once(rnn):
     timeline = Timeline(rnn)
     tape, opened = FoldedTape(timeline), set()
     while True:
         entries = tape.listing(opened, None).entries
-        closed = {one.run for one in entries if isinstance(one, RunRow) and not one.is_open}
+        closed = {one.group for one in entries if isinstance(one, GroupRow) and not one.is_open}
         if not closed:
             break
         opened |= closed

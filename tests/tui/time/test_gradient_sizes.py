@@ -53,6 +53,11 @@ def test_gradients_of_similar_size_have_bars_of_similar_length():
         (np.array([0.0, 0.0]), "", ""),
         (None, "", ""),
         (np.array([1.0, np.nan]), "NaN", "NaN"),
+        (
+            np.array([0x7F800001], np.uint32).view(np.float32),
+            "NaN",
+            "NaN",
+        ),  # signalling: computing with it makes numpy warn
         (np.array([1.0, np.inf]), "∞", "Inf"),
         (summarize(np.array([1.0, -np.inf])), "∞", "Inf"),
     ],

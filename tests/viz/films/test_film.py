@@ -28,7 +28,8 @@ from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
-from viz.films.fixed_layout import fix_layout
+from viz.basics.options import Folding
+from viz.films.fixed_layout import FixedLayout
 from viz.scene.scene import make_scene
 from viz.scene.visual_graph import picture, pictures
 
@@ -37,7 +38,7 @@ from viz.scene.visual_graph import picture, pictures
 
 def frames_of(recording: Recording) -> list[VisualGraph]:
     timeline = PassTimeline(recording)
-    return fix_layout(list(pictures(timeline, make_scene(timeline.at(), focus=False))))
+    return FixedLayout(pictures(timeline, make_scene(timeline.at(), focus=False))).pictures()
 
 
 def skeleton(graph: VisualGraph) -> object:
@@ -102,7 +103,7 @@ def test_reused_boxes_equal_newly_built_ones(
     for number in range(len(recording.passes)):
         timeline = PassTimeline(recording, number)
         for fold in (True, False):
-            scene = make_scene(timeline.at(), fold=fold, focus=False)
+            scene = make_scene(timeline.at(), folding=Folding(fold), focus=False)
             one_by_one = [picture(timeline.at(done), scene) for done in range(len(timeline.steps) + 1)]
             assert list(pictures(timeline, scene)) == one_by_one
 
@@ -133,17 +134,34 @@ def test_a_large_or_an_empty_array_is_averaged_down() -> None:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
+def scripts_of(html: str) -> dict[str, Any]:
+    """The data in the page, by the ids of its elements."""
+    found = re.findall(r'<script type="application/json" id="([^"]*)">(.*?)</script>', html, re.DOTALL)
+    return {id: json.loads(text) for id, text in found}
+
+
 def data_of(html: str) -> Any:
-    (text,) = re.findall(r'<script type="application/json" id="film">(.*?)</script>', html, re.DOTALL)
-    return json.loads(text)
+    return scripts_of(html)["film"]
+
+
+def said(html: str, chapter: int = 0) -> list[str]:
+    """What the page says at each step."""
+    parts = [part for id, part in scripts_of(html).items() if id.startswith(f"d{chapter}-")]
+    return [one["say"] for part in parts for one in part["steps"]]
+
+
+def at(history: list[Any], number: int) -> Any:
+    """The change that holds in that picture."""
+    return [change for change in history if change[0] <= number][-1]
 
 
 @needs_graphviz
-def test_a_film_has_a_frame_for_every_step() -> None:
-    data = data_of(viz.film(diamond()).html)
-    (chapter,) = data["chapters"]
+def test_a_film_has_a_picture_for_every_step() -> None:
+    html = viz.film(diamond()).html
+    (chapter,) = data_of(html)["chapters"]
     assert chapter["title"] == "diamond.py: backward() at line 6"
-    assert [frame["say"].partition(":")[0] for frame in chapter["frames"]] == [
+    assert chapter["count"] == 6
+    assert [say.partition(":")[0] for say in said(html)] == [
         "before step 1 of 5", *(f"after step {k} of 5" for k in range(1, 6))
     ]  # fmt: skip
     assert [row["title"] for row in chapter["tape"]] == [
@@ -153,11 +171,12 @@ def test_a_film_has_a_frame_for_every_step() -> None:
         "%3 = add(x, y)",
         "z = mul(%2, %3)",
     ]
-    third = chapter["frames"][3]
-    assert third["tape"]["2"] == ["current", "5"]
-    assert third["boxes"]["n2"][0] == "current"
-    detail = third["detail"]
-    text = {k: value["text"] for k, value in enumerate(data["values"])}
+    assert at(chapter["tape"][2]["history"], 3)[1:] == ["current", "5"]
+    assert at(chapter["boxes"]["n2"], 3)[1] == "current"
+    assert chapter["nodes"] == {"4": 1, "3": 2, "2": 3, "1": 4, "0": 5}
+    part = scripts_of(html)["d0-0"]
+    detail = part["steps"][3]
+    text = {k: value["text"] for k, value in enumerate(part["values"])}
     assert [text[value] for _, value in detail["in"]] == ["5"]
     assert [(to, text[term], text[before], text[total], left) for to, term, before, total, left in detail["out"]] == [
         ("x (%0)", "15", "6", "21", 0),
@@ -168,10 +187,31 @@ def test_a_film_has_a_frame_for_every_step() -> None:
 
 
 @needs_graphviz
-def test_a_frame_holds_only_the_changes() -> None:
-    frames = data_of(viz.film(diamond()).html)["chapters"][0]["frames"]
-    assert frames[0]["boxes"].keys() == {"n0", "n1", "n2", "n3", "n4", "s0"}
-    assert "n4" not in frames[3]["boxes"]
+def test_a_box_is_stored_only_when_it_changes() -> None:
+    (chapter,) = data_of(viz.film(diamond()).html)["chapters"]
+    assert chapter["boxes"].keys() == {"n0", "n1", "n2", "n3", "n4", "s0"}
+    assert [since for since, _, _ in chapter["boxes"]["n4"]] == [0, 1, 2]
+    assert [since for since, _, _ in chapter["boxes"]["s0"]] == [0]
+    assert len(chapter["rows"]) == len({tuple(row) for row in chapter["rows"]})
+
+
+@needs_graphviz
+def test_the_details_of_a_long_film_are_in_parts() -> None:
+    html = viz.film(chain(400)).html
+    scripts = scripts_of(html)
+    assert [id for id in scripts if id != "film"] == [f"d0-{number}" for number in range(5)]
+    assert {len(part["steps"]) for id, part in scripts.items() if id not in ("film", "d0-4")} == {100}
+    assert len(said(html)) == scripts["film"]["chapters"][0]["count"] == 407
+
+
+@needs_graphviz
+def test_the_source_of_each_step_is_in_the_page() -> None:
+    html = viz.film(diamond()).html
+    sources, part = data_of(html)["sources"], scripts_of(html)["d0-0"]
+    file, first, last, begin, end = part["steps"][3]["mark"]
+    assert (first, last) == (5, 5)
+    assert sources[file].splitlines()[4][begin:end] == "x * y"
+    assert part["steps"][0]["mark"][1] == 6  # the call of backward
 
 
 @needs_graphviz
@@ -184,12 +224,12 @@ def test_all_passes_or_a_single_one_are_filmed() -> None:
 @needs_graphviz
 def test_a_part_of_a_long_pass_can_be_filmed() -> None:
     recording = chain(400)
-    (part,) = data_of(viz.film(recording, steps=(200, 210)).html)["chapters"]
-    (whole,) = data_of(viz.film(recording).html)["chapters"]
-    assert (part["first"], len(part["frames"])) == (200, 11)
-    assert [one["say"] for one in part["frames"]] == [one["say"] for one in whole["frames"][200:211]]
-    assert len(part["tape"]) < 20 < len(whole["tape"])
-    assert len(data_of(viz.film(recording, steps=(400, 9999)).html)["chapters"][0]["frames"]) == 7
+    part, whole = viz.film(recording, steps=(200, 210)).html, viz.film(recording).html
+    (chapter,), (every,) = data_of(part)["chapters"], data_of(whole)["chapters"]
+    assert (chapter["first"], chapter["count"]) == (200, 11)
+    assert said(part) == said(whole)[200:211]
+    assert len(chapter["tape"]) < 20 < len(every["tape"])
+    assert data_of(viz.film(recording, steps=(400, 9999)).html)["chapters"][0]["count"] == 7
 
 
 def test_a_film_that_cannot_be_made_gives_one_clear_line(tmp_path: Path) -> None:
@@ -225,7 +265,7 @@ def test_the_page_loads_nothing_and_allows_only_its_own_script() -> None:
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
-    assert not re.findall(r"(?:src|href)\s*=|url\((?!#)|@import|https?://(?!www\.w3\.org)", html)
+    assert not re.findall(r"""(?:src|href)\s*=(?!"#)|url\((?!#)|@import|https?://(?!www\.w3\.org)""", html)
     assert " style=" not in html
     assert "onclick" not in html
 
@@ -240,7 +280,7 @@ def test_names_cannot_break_out_of_the_page() -> None:
     html = viz.film(replace(recording, title=HOSTILE, tensors=tensors)).html
     assert "<script>alert" not in html
     assert "<img" not in html
-    assert html.count("<script") == html.count("</script>") == 2
+    assert html.count("<script") == html.count("</script>") == 3
     assert data_of(html)["chapters"][0]["title"].startswith("</script><script>alert(1)")
 
 

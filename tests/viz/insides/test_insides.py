@@ -304,7 +304,7 @@ def test_insides_in_another_pass_are_pointed_to() -> None:
 
 
 def test_options_of_other_pictures_are_refused() -> None:
-    with pytest.raises(viz.DrawError, match="leave out around=, fold= and open="):
+    with pytest.raises(viz.DrawError, match="leave out around=, fold=, depth=, open= and closed="):
         viz.draw(recorded(clipping), into="z", around="z")
     with pytest.raises(viz.DrawError, match="step= takes 0 to 11"):
         viz.draw(recorded(clipping), into="z", step=12)
@@ -325,11 +325,10 @@ def test_graphviz_keeps_the_ranks() -> None:
 @needs_graphviz
 def test_a_film_walks_through_the_steps_with_the_variables_at_each() -> None:
     page = viz.film(recorded(clipping), into="z").html
-    data = json.loads(re.search(r'id="film">(.*?)</script>', page)[1])  # type: ignore[index]
+    data, part = (json.loads(re.search(rf'id="{id}">(.*?)</script>', page)[1]) for id in ("film", "d0-0"))  # type: ignore[index]
     (chapter,) = data["chapters"]
-    assert len(chapter["frames"]) == len(chapter["tape"]) + 1 == 12
-    unpacking = chapter["frames"][9]["detail"]
-    assert [name for name, *_ in unpacking["variables"]] == ["ctx.lo", "g", "_g_inside"]
-    assert chapter["frames"][9]["tape"]["8"][0] == "current"
-    with pytest.raises(viz.DrawError, match="leave out fold=, open= and steps="):
+    assert chapter["count"] == len(chapter["tape"]) + 1 == 12
+    assert [name for name, *_ in part["steps"][9]["variables"]] == ["ctx.lo", "g", "_g_inside"]
+    assert [state for since, state, _ in chapter["tape"][8]["history"] if since == 9] == ["current"]
+    with pytest.raises(viz.DrawError, match="leave out fold=, depth=, open=, closed= and steps="):
         _ = viz.film(recorded(clipping), into="z", steps=(0, 1)).html

@@ -20,7 +20,8 @@ from tests.support.handmade import chain
 from tests.support.rendering import needs_graphviz
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph
-from viz.planning.folds import Fold, Item, Strategy, by_functions, by_loops, by_returns, folded, operations
+from viz.planning.fold import Fold, Item, operations
+from viz.planning.folds import Strategy, by_functions, by_loops, by_returns, folded
 from viz.planning.repeats import Position, Repeat, find_repeats
 from viz.planning.sparkline import root_mean_square, sparkline
 from viz.scene.fold_boxes import span
@@ -226,18 +227,22 @@ def rows(box: Box) -> dict[str, str]:
 
 
 def test_a_large_graph_is_folded_and_its_last_repetition_open() -> None:
-    graph = build_graph(record(lambda: rnn(40)))
+    recording = record(lambda: rnn(40))
+    graph = build_graph(recording)
     assert list(fold_boxes(graph)) == [f"line {RNN}[0:39] ×39"]
     frames = {frame.name for box in graph.boxes for frame in box.clusters}
     assert frames == {f"line {RNN}[39]"}
     assert len(graph.boxes) < 15
     assert "82 nodes in 6 boxes" in graph.notes
-    assert graph.advice == (f'to unfold a box, give its name: open="line {RNN}[0]"',)
+    assert graph.advice == (
+        f'to open a box, give its name: open="line {RNN}[0]"; fold=False shows all {1 + len(recording.nodes)} boxes',
+    )
 
 
 def test_a_small_graph_is_not_folded_unless_asked() -> None:
-    assert not fold_boxes(build_graph(record(lambda: rnn(20))))
-    assert fold_boxes(build_graph(record(lambda: rnn(20)), fold=True))
+    assert not fold_boxes(build_graph(record(lambda: rnn(11))))  # 24 nodes and a constant
+    assert fold_boxes(build_graph(record(lambda: rnn(11)), fold=True))
+    assert fold_boxes(build_graph(record(lambda: rnn(12))))
     assert not fold_boxes(build_graph(record(lambda: rnn(40)), fold=False))
 
 
@@ -305,7 +310,7 @@ def test_an_inner_fold_opens_in_the_open_outer_ones() -> None:
     assert alone == {"block[4]", "norm"}
 
 
-def test_leaves_of_single_repetitions_are_one_box() -> None:
+def test_leaves_of_single_repetitions_are_in_its_box() -> None:
     def program() -> None:
         layers = [(mt.eye(2, requires_grad=True), mt.zeros(2, requires_grad=True)) for _ in range(20)]
         x = mt.ones(1, 2)
@@ -314,10 +319,11 @@ def test_leaves_of_single_repetitions_are_one_box() -> None:
         x.sum().backward()
 
     graph = build_graph(record(program))
-    (leaves,) = (box for box in graph.boxes if box.kind == "folded leaves")
-    assert leaves.title == "38 leaves"
-    assert [row.key for row in leaves.rows] == ["layers[0…18][0]", "layers[0…18][1]"]
-    assert all(row.text.startswith("19 of") and ".grad" in row.text for row in leaves.rows)
+    (box,) = fold_boxes(graph).values()
+    *_, count, first, second = box.rows
+    assert count.text == "38 leaves"
+    assert [first.key, second.key] == ["layers[0…18][0]", "layers[0…18][1]"]
+    assert all(row.text.startswith("19 of") and ".grad" in row.text for row in (first, second))
     assert len([box for box in graph.boxes if box.kind == "leaf"]) == 2  # those of the open repetition
 
 

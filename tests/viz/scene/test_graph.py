@@ -297,7 +297,7 @@ def test_a_neighbourhood_stops_at_a_shared_leaf() -> None:
         ({"around": "q"}, "no node is called 'q': take an id as in around=\"%4\", or one of z, y, x"),
         ({"around": 9}, "there is no node %9 here: this pass has nodes %0 to %4"),
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
-        ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold= and open="),
+        ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold=, depth=, open= and closed="),
         ({"show": {"value"}}, "there is no detail value: show= takes any of values, gradients, terms, formulas, saved, "
                               "contract, source, findings, heat, constants, legend"),
     ],

@@ -10,9 +10,10 @@ import torch
 from torch import overrides
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
-from microtape.recording.checking.checker import Called, Check, Checker, Evaluated
+from microtape.recording.checking.checker import Called, Checker, Evaluated
 from microtape.recording.checking.quotients import Arrays
 from microtape.recording.model.model import BackwardStep
+from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.arguments import PLAIN, tensors_in
 from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.calls.function_kinds import CALL, WRITES, kind_of

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import io
+import math
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
+from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.moment import PassTimeline
 from microtape.recording.model.summary import summarize
@@ -187,6 +190,49 @@ def test_an_array_over_the_element_budget_becomes_a_summary_and_the_file_says_so
     assert "element_budget=4900 keeps all" in note
     save(recording, tmp_path / "run.tape", element_budget=4900)
     assert plain(load(tmp_path / "run.tape")) == plain(recording)
+
+
+def infinite_in_forward() -> Recording:
+    p = mt.rand(90, 90, generator=mt.Generator().manual_seed(1), requires_grad=True)
+    with mt.no_grad():
+        p[7, 3] = 0
+    return record(((p * 2).log() * p).sum().backward)
+
+
+def infinite_in_backward() -> Recording:
+    x = mt.rand(90, 90, generator=mt.Generator().manual_seed(1), requires_grad=True)
+    with mt.no_grad():
+        x[7, 3] = 0
+    return record((x * 2).sqrt().sum().backward)
+
+
+def overflowing_row() -> Recording:
+    scores = mt.rand(90, 90, generator=mt.Generator().manual_seed(1), requires_grad=True)
+    masked = (scores * 2).masked_fill(mt.arange(90)[:, None] == 7, -math.inf)
+    return record((masked.softmax(dim=-1) ** 2).sum().backward)
+
+
+@pytest.mark.parametrize("program", [infinite_in_forward, infinite_in_backward, overflowing_row])
+@pytest.mark.parametrize("total_budget", [300_000, 10_000_000])
+def test_arrays_where_bad_numbers_begin_are_kept_so_that_findings_name_them(
+    tmp_path: Path, program: Callable[[], Recording], total_budget: int
+) -> None:
+    recording = program()
+    save(recording, tmp_path / "run.tape", total_budget=total_budget)
+    loaded = load(tmp_path / "run.tape")
+    (before,), (after,) = [[one for one in findings(each) if one.severity == "error"] for each in (recording, loaded)]
+    assert (before.headline, before.explanation, before.remedy) == (after.headline, after.explanation, after.remedy)
+    assert "[7, " in " ".join(after.explanation)
+    kinds = [type(one) for one in arrays_of(loaded) if one.shape == (90, 90)]
+    assert Summary in kinds  # what has nothing to do with it
+    assert np.ndarray in kinds
+
+
+def test_arrays_where_bad_numbers_begin_are_summaries_where_there_is_no_room(tmp_path: Path) -> None:
+    save(infinite_in_forward(), tmp_path / "run.tape", total_budget=1_000)
+    loaded = load(tmp_path / "run.tape")
+    assert {type(one) for one in arrays_of(loaded) if one.shape == (90, 90)} == {Summary}
+    assert findings(loaded)[0].headline.startswith("Infinity begins at log, ")
 
 
 def test_over_the_total_budget_the_largest_arrays_go_first(tmp_path: Path) -> None:

@@ -93,3 +93,31 @@ def test_leaves_with_one_cause_share_a_finding() -> None:
     (only,) = found(program)
     assert (only.kind, only.severity) == ("no gradient", "error")
     assert "weights[0], weights[1] and 3 more get no gradient" in only.headline
+
+
+@pytest.mark.parametrize("layer", [mt.nn.RNN, mt.nn.GRU])
+def test_a_state_that_each_pass_hands_to_the_next_is_not_computed_once(layer: type[mt.nn.Module]) -> None:
+    rnn = layer(2, 3)
+
+    def program() -> None:
+        h = mt.zeros(1, 1, 3)
+        for _ in range(2):
+            y, h = rnn(mt.ones(4, 1, 2), h)
+            y.sum().backward()
+
+    finding = next(one for one in found(program) if one.kind == "freed")
+    assert finding.headline.startswith("h carries the graph of pass 1 into pass 2, where it is freed: test_find.py:")
+    assert "use h.detach()" in finding.remedy
+
+
+def test_what_a_loop_uses_again_and_again_is_computed_once() -> None:
+    w = mt.tensor([1.0, 2.0], requires_grad=True)
+
+    def program() -> None:
+        scale = w.exp()
+        for _ in range(2):
+            (scale * mt.ones(2)).exp().sum().backward()
+
+    finding = next(one for one in found(program) if one.kind == "freed")
+    assert finding.headline.startswith("scale at test_find.py:")
+    assert finding.headline.endswith("is computed once, but used in every pass")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import pytest
 
 import microtape as mt
 from microtape.recording import record
+from microtape.recording.file.tape_file import load
 from microtape.recording.findings import findings
 from microtape.recording.findings.remedies import out_of_place
 from microtape.recording.model.model import Place, Recording
@@ -74,3 +78,12 @@ def test_an_update_that_comes_too_early_is_not_to_make_a_new_tensor() -> None:
     found = findings(record(program))[0]
     assert found.kind == "overwritten"
     assert found.remedy.startswith("Update it after the last backward")
+
+
+def test_a_softmax_of_which_no_number_was_kept_is_not_told_to_use_softmax(tmp_path: Path) -> None:
+    scores = mt.ones(90, 90).requires_grad_()
+    masked = (scores * 2).masked_fill(mt.arange(90)[:, None] == 7, -math.inf)
+    record((masked.softmax(dim=-1) ** 2).sum().backward).save(tmp_path / "run.tape", total_budget=0)
+    finding = findings(load(tmp_path / "run.tape"))[0]
+    assert finding.headline.startswith("NaN begins at softmax, test_remedies.py:")
+    assert finding.remedy.endswith("give each row a finite score.")

@@ -1,9 +1,8 @@
-"""However a program ends, the passes that had ended are kept. MICROTAPE_KILLS=1000 kills as many programs as that."""
+"""However a program ends, the passes that had ended are kept. `tests/kills` kills at random moments."""
 
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from microtape.recording.file.tape_file import load
 from microtape.recording.script.run import record_script
 from microtape.recording.script.running import RunningScript
 
-KILLS = int(os.environ.get("MICROTAPE_KILLS", "40"))
 ROOT = str(Path(mt.__file__).parent.parent)
 THREE = """\
     import ctypes, os, signal, sys, time
@@ -119,48 +117,3 @@ def test_when_the_recorder_is_killed_the_program_writes_what_it_has_and_ends() -
     assert recorder.returncode == -signal.SIGKILL
     assert sorted(os.listdir()) == ["train.py", "train.tape"]
     assert [one.index for one in load("train.tape").passes] == [0, 1, 2]
-
-
-@pytest.mark.slow
-def test_at_many_random_moments() -> None:
-    check_kills(random.Random(2), KILLS)
-
-
-COUNTING = """\
-    import os
-    import microtape as mt
-
-    w = mt.tensor([1.0, 2.0], requires_grad=True)
-    ended = os.open("ended", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    with mt.record(save="run.tape"):
-        for number in range(200):
-            (w * w).sum().backward()
-            os.write(ended, b".")
-"""
-
-
-def check_kills(chance: random.Random, count: int) -> None:
-    """Kill a program that records itself, at random moments of its life, the writing of the recording included."""
-    Path("train.py").write_text(textwrap.dedent(COUNTING))
-    command, environment = [sys.executable, "train.py"], {**os.environ, "PYTHONPATH": ROOT}
-    began = time.monotonic()
-    subprocess.run(command, env=environment, stderr=subprocess.DEVNULL, check=True)
-    life = time.monotonic() - began
-    for _ in range(count):
-        Path("run.tape").unlink(missing_ok=True)
-        Path("ended").unlink(missing_ok=True)
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        try:
-            process.wait(life * chance.uniform(0.2, 1.1))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        ended = Path("ended").stat().st_size if Path("ended").exists() else 0
-        if ended:
-            kept = len(load("run.tape").passes)
-            assert ended <= kept <= ended + 1, "the last one may have ended before it was counted"
-        leftover = [name for name in os.listdir() if name.startswith(".tape-")]
-        assert len(leftover) <= 1
-        for name in leftover:  # of a recording that was being written
-            os.unlink(name)
-        Path("run.tape.journal").unlink(missing_ok=True)

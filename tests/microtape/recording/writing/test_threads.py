@@ -97,6 +97,50 @@ def test_a_pass_for_which_another_one_waits_is_not_recorded_and_the_program_goes
     )
 
 
+def test_only_the_thread_that_is_asked_for_is_recorded() -> None:
+    def passes_of(thread: str | None) -> list[float]:
+        w = mt.tensor(0.0, requires_grad=True)
+        with mt.record(thread=thread) as recorder:
+            (w * 1.0).backward()
+            in_threads(lambda: (w * 10.0).backward(), lambda: in_threads(lambda: (w * 100.0).backward()))
+            (w * 1000.0).backward()
+        assert w.grad is not None
+        assert w.grad.item() == 1111.0
+        return [float(one.steps[-1].grad_outputs[0].item()) for one in recorder.recording.passes]  # type: ignore[union-attr]
+
+    assert passes_of("main") == [1.0, 1000.0]
+    assert passes_of("worker 0") == [10.0, 100.0], "also of one that another thread has started"
+    assert passes_of("worker 1") == []
+    assert passes_of("nobody") == []
+    assert sorted(passes_of(None)) == [1.0, 10.0, 100.0, 1000.0]
+
+
+def test_a_recording_of_one_thread_says_so() -> None:
+    w = mt.tensor(1.0, requires_grad=True)
+    with mt.record(thread="worker 0") as recorder:
+        (w * 2).backward()
+        in_threads(lambda: (w * 3).backward())
+    assert [one.index for one in recorder.recording.passes] == [0]
+    assert recorder.recording.notes == ("pass 1 ran in the thread worker 0", "only the thread worker 0 is recorded")
+
+
+def test_a_script_of_which_one_thread_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("""\
+import threading
+import microtape as mt
+w = mt.tensor(1.0, requires_grad=True)
+(w * 2).backward()
+one = threading.Thread(target=(w * 3).backward, name="trainer")
+one.start()
+one.join()
+""")
+    out = tmp_path / "run.tape"
+    assert record_script(tmp_path / "train.py", out=out, thread="trainer")[1:3] == (0, None)
+    assert [float(one.steps[-1].grad_outputs[0].item()) for one in mt.load(out).passes] == [3.0]
+    never = record_script(tmp_path / "train.py", out=out, thread="nobody")
+    assert never.message == "train.py never called backward() in the thread nobody: there is nothing to record"
+
+
 def test_after_the_recording_threads_are_as_they_were() -> None:
     before = threading.Thread.start
     with mt.record():

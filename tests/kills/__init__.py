@@ -1,0 +1,1 @@
+"""`kill -9` at random moments of everything that writes files; see `__main__`."""

@@ -1,0 +1,1 @@
+"""What the long checks have counted, and the page that says it."""

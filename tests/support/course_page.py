@@ -1,0 +1,56 @@
+"""docs/course_in_pytorch.md: PyTorch's names, pages and messages for each lesson, and its minutes, from the headers.
+
+Regenerate it with `python -m tests.support.course_page`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lessons import Lesson, load_course
+from lessons.model.timing import minutes
+
+PAGE = Path(__file__).parents[2] / "docs" / "course_in_pytorch.md"
+
+HEAD = """# The course and PyTorch
+
+What each lesson is called in PyTorch, which page of PyTorch's documentation explains it, and which error messages the
+lesson explains. `microtape learn about MESSAGE` opens the lesson for a message. `diagnose` and the stepper name it, and
+so does a line below the traceback of a recorded script.
+
+Where PyTorch is installed, `microtape learn check` runs every exercise about the engine that you have solved once more,
+with PyTorch in the engine's place, and says so: `Also passes in PyTorch 2.13.` The verdict comes first and does not
+depend on it; `--no-torch` leaves it out. In the exercises marked with *own*, you build an engine of your own, so that
+there is nothing to run in PyTorch.
+
+The minutes are estimated from the length of the text, the questions and the lines to write, for a learner who types
+everything. The whole course takes about {hours} hours.
+
+| | lesson | minutes | in PyTorch | its documentation | messages that it explains |
+|---|---|---|---|---|---|
+"""
+
+
+def page() -> str:
+    """The page, from the lessons' headers."""
+    course = load_course()
+    hours = round(sum(map(minutes, course)) / 60)
+    rows = "".join(f"| {' | '.join(_cells(lesson))} |\n" for lesson in course)
+    end = "\n`python -m tests.support.course_page` generates this page from the headers of the lessons.\n"
+    return HEAD.format(hours=hours) + rows + end
+
+
+def _cells(lesson: Lesson) -> tuple[str, ...]:
+    own = "" if "import microtape" in lesson.exercise.path.read_text(encoding="utf-8") else ", *own*"
+    return (
+        str(lesson.number),
+        f"{lesson.title} (`{lesson.name}`{own})",
+        str(minutes(lesson)),
+        ", ".join(f"`{name}`" for name, _ in lesson.pytorch),
+        ", ".join(dict.fromkeys(title for _, title in lesson.pytorch)),
+        "; ".join(f"“{piece}”" for piece in lesson.explains),
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

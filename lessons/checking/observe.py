@@ -107,8 +107,8 @@ def observe(
 
 def _pieced(exercise: Exercise, file: Path) -> str | None:
     """The whole text of an answer of the course that is written in pieces; None for a file as it stands."""
-    answers = (*exercise.right_answers, *exercise.wrong_answers)
-    return exercise.text(file) if exercise.continues and any(file == one.path for one in answers) else None
+    answers = {*(one.path for one in exercise.right_answers), *(one.path for one in exercise.wrong_answers)}
+    return exercise.text(file) if exercise.continues is not None and file in answers else None
 
 
 def _observation(events: list[dict[str, Any]], ended: End, status: int | None, output: str) -> Observation:

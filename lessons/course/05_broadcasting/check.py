@@ -51,16 +51,25 @@ def sum_(exercise):
 
 def table(exercise):
     """backward: a row, a column and a single number are stretched to a table"""
-    numbers = {"table": np.arange(6.0).reshape(2, 3), "row": np.array([1.0, 2.0, 4.0]),
-               "column": np.array([[3.0], [5.0]]), "single": 7.0}
+    numbers = {
+        "table": np.arange(6.0).reshape(2, 3),
+        "row": np.array([1.0, 2.0, 4.0]),
+        "column": np.array([[3.0], [5.0]]),
+        "single": 7.0,
+    }
     rows = [("mul", "a", "table", "row"), ("add", "b", "a", "column"), ("mul", "c", "b", "single"), ("sum", "z", "c")]
     return _plain(_tape(exercise, numbers, rows).backward("z"))
 
 
 def every_operation(exercise):
     """backward: every operation so far, and a row that leads nowhere, at x = 0.75"""
-    rows = [("exp", "u", "x"), ("square", "v", "u"), ("mul", "w", "v", "x"), ("exp", "aside", "w"),
-            ("add", "z", "w", "u")]
+    rows = [
+        ("exp", "u", "x"),
+        ("square", "v", "u"),
+        ("mul", "w", "v", "x"),
+        ("exp", "aside", "w"),
+        ("add", "z", "w", "u"),
+    ]
     tape = _tape(exercise, {"x": 0.75}, rows)
     return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
 

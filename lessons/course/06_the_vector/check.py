@@ -61,8 +61,14 @@ def more_results_than_inputs(exercise):
 def every_operation(exercise):
     """backward: every operation so far, a row that leads nowhere, a row and a column that are stretched"""
     numbers = {"row": THREE[:2] / 2, "column": np.array([[0.5], [2.0]])}
-    rows = [("exp", "u", "row"), ("square", "v", "u"), ("mul", "w", "v", "column"), ("exp", "aside", "w"),
-            ("add", "t", "w", "u"), ("sum", "z", "t")]
+    rows = [
+        ("exp", "u", "row"),
+        ("square", "v", "u"),
+        ("mul", "w", "v", "column"),
+        ("exp", "aside", "w"),
+        ("add", "t", "w", "u"),
+        ("sum", "z", "t"),
+    ]
     tape = _tape(exercise, numbers, rows)
     return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
 

@@ -39,10 +39,20 @@ def stack_of_one(exercise):
 
 def every_operation(exercise):
     """Every operation so far, a row that leads nowhere, the table, and the refusal"""
-    numbers = {"a": np.array([[0.5, 1.0], [0.25, 2.0]]), "b": np.array([[1.0, -1.0], [0.5, 0.25]]),
-               "c": np.array([[0.5, 0.25]])}
-    rows = [("matmul", "m", "a", "b"), ("add", "n", "m", "c"), ("exp", "u", "n"), ("square", "v", "u"),
-            ("mul", "w", "v", "n"), ("exp", "aside", "w"), ("sum", "z", "w")]
+    numbers = {
+        "a": np.array([[0.5, 1.0], [0.25, 2.0]]),
+        "b": np.array([[1.0, -1.0], [0.5, 0.25]]),
+        "c": np.array([[0.5, 0.25]]),
+    }
+    rows = [
+        ("matmul", "m", "a", "b"),
+        ("add", "n", "m", "c"),
+        ("exp", "u", "n"),
+        ("square", "v", "u"),
+        ("mul", "w", "v", "n"),
+        ("exp", "aside", "w"),
+        ("sum", "z", "w"),
+    ]
     tape = _tape(exercise, numbers, rows)
     line = _tape(exercise, {"x": np.array([1.0, 2.0, 3.0])}, [("sum", "s", "x"), ("mul", "z", "x", "s")])
     try:
@@ -51,8 +61,11 @@ def every_operation(exercise):
         refused = "refused"
     jacobian = np.asarray(exercise.jacobian(line, "z", "x"))
     return {
-        "tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z")),
-        "jacobian": jacobian, "backward from three numbers without weights": str(refused),
+        "tape.rows": tape.rows,
+        "tape.values": _plain(tape.values),
+        **_plain(tape.backward("z")),
+        "jacobian": jacobian,
+        "backward from three numbers without weights": str(refused),
     }
 
 

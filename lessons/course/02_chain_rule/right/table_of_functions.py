@@ -1,6 +1,5 @@
 """The derivatives are in a dict of functions, and the loop counts the rows down by index."""
 
-
 SENDS = {
     "add": lambda gradient, z, x, y: [gradient, gradient],
     "mul": lambda gradient, z, x, y: [gradient * y, gradient * x],

@@ -1,6 +1,5 @@
 """The entries of the dict begin at 0, so it does not matter whether anything has arrived before."""
 
-
 from collections import defaultdict
 
 

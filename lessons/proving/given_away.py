@@ -20,10 +20,11 @@ _BETWEEN = re.compile(r"[\s,;×x()\[\]|]*(?:by|and)?[\s,;×x()\[\]|]*")  # what 
 def stands_above(lesson: Lesson, prediction: Prediction, answer: str) -> str | None:
     """Where the numbers of an answer stand, as a piece of text around them; None if nowhere, or if there are none.
 
-    An answer of several numbers stands where they follow one another.
+    An answer of several numbers stands where they follow one another. A single zero counts as none: it is the answer
+    "nothing", and not a number that could be read.
     """
     wanted = [number for number, _, _ in _numbers(answer)]
-    if not wanted or prediction.answer in ("next", "changes", "succeeds"):
+    if wanted in ([], ["0"]) or prediction.answer in ("next", "changes", "succeeds"):
         return None
     for text in (_LESSONS.sub("", lesson.prose), prediction.ask, prediction.hint):
         for found in _runs(text, len(wanted)):

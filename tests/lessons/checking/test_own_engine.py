@@ -1,4 +1,4 @@
-"""The capstone's exercise is an engine that writes its own recording: where it goes wrong is where the stepper opens."""
+"""The capstone's exercise is an engine that writes its own recording. The stepper opens where that goes wrong."""
 
 import pytest
 

@@ -7,7 +7,10 @@ formulas      an engine of microtape's formulas alone, without the tape
 available     which engines are installed
 measure       side-by-side timing: medians and quartiles of ratios
 checks        measurements other than timing ratios: memory, recording, imports, growth
+training      steps of models with modules, on microtape and on torch
 stepper       how fast the stepper responds to keys, measured from outside in a pseudo-terminal
+large_recordings  the stepper with many passes, and with a million nodes
+commands      how long a user waits for `trace`, `step`, `draw` and `learn check`
 instructions  instruction counts, which catch regressions that noisy timings miss
 report        BENCHMARKS.md and its picture
 

@@ -10,13 +10,20 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.available import available
 from benchmarks.checks import CHECKS
+from benchmarks.commands import commands
 from benchmarks.engines import Engine
 from benchmarks.figures import Check, Figure
+from benchmarks.large_recordings import large_recordings
 from benchmarks.measure import OURS, DifferentError, Result, keep_freed_memory, run_workload
 from benchmarks.stepper import stepper
 from benchmarks.workloads import WORKLOADS
 
-EVERY_CHECK: dict[str, Check] = {**CHECKS, "stepper": stepper}
+EVERY_CHECK: dict[str, Check] = {
+    **CHECKS,
+    "stepper": stepper,
+    "large recordings": large_recordings,
+    "commands": commands,
+}
 
 
 def main() -> int:

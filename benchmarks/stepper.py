@@ -121,7 +121,7 @@ class Terminal:
 def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """Opening, stepping and jumping in a recording of 30,000 nodes, at 140×50 with all panes; memory; the demo."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = _environment(folder)
+        environment = installed(folder)
         imports = _run(IMPORTS, environment)
         script, tape = Path(folder, "long.py"), Path(folder, "long.tape")
         script.write_text(PROGRAM.format(rounds=30_000 // OPERATIONS), encoding="utf-8")
@@ -133,11 +133,12 @@ def stepper(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
             first = terminal.opened()
             yield Figure(opened, first.took - imports.took, "s", 1)
             yield Figure(f"{opened}, processor time", first.computed - imports.computed, "s", 1)
-            _settle(terminal)
+            settle(terminal)
             steps = [terminal.press(key) for key in [b"l"] * (30 if quick else 200) + [b"h"] * 20]
             inside = [terminal.press(INSIDE) for _ in range(10 if quick else 40)]
             jumps = {kind: list(jump(terminal, quick)) for kind, jump in JUMPS.items()}
             terminal.press(b"z")
+            settle(terminal, 5.0)  # the message about folds disappears: that paint belongs to no step
             folded = [terminal.press(b"l") for _ in range(2 * OPERATIONS if quick else 10 * OPERATIONS)]
             for kind, name in ((0, ""), (1, ", processor time")):
                 stepped, within, over = (
@@ -185,7 +186,7 @@ def _to_breakpoints(terminal: Terminal, quick: bool) -> Iterator[Paint]:
         _type(terminal, b"b", f"%{node}")
         terminal.press(ENTER)
     terminal.press(HOME)
-    _settle(terminal)  # the message about the last breakpoint disappears
+    settle(terminal)  # the message about the last breakpoint disappears
     for key in b"ccC" if quick else b"cccCCC":
         yield terminal.press(bytes([key]))
 
@@ -211,15 +212,15 @@ JUMPS: Mapping[str, Callable[[Terminal, bool], Iterator[Paint]]] = {
 }
 
 
-def _environment(folder: str) -> dict[str, str]:
+def installed(folder: str) -> dict[str, str]:
     """The environment of an installed program: modules are compiled once, whatever the settings of this process."""
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**variables, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": os.path.join(folder, "compiled")}
 
 
-def _settle(terminal: Terminal) -> None:
-    """Wait until the work in the background has finished."""
-    while select.select([terminal.file], [], [], 3.0)[0]:
+def settle(terminal: Terminal, silence: float = 3.0) -> None:
+    """Wait until the work in the background has finished: nothing was painted for so many seconds."""
+    while select.select([terminal.file], [], [], silence)[0]:
         os.read(terminal.file, 1 << 16)
 
 

@@ -19,7 +19,11 @@ ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
 import microtape  # noqa: E402
+from lessons import Lesson  # noqa: E402
+from lessons.checking.record import record_program  # noqa: E402
 from lessons.model.load import load_course  # noqa: E402
+from lessons.model.timing import minutes  # noqa: E402
+from tui.learn.book import film_of  # noqa: E402
 
 project = "microtape"
 author = copyright = "The microtape authors"
@@ -41,15 +45,21 @@ html_title = "microtape"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_extra_path = ["generated/extra"]
 html_show_sphinx = False
 
 GENERATED = DOCS / "generated"
+FILMS = GENERATED / "extra" / "films"
 COLON = "\ue000"  # stands for a colon while napoleon parses
 MARKUP = re.compile(r"[|*]")
 LESSON_END = """
 ## The program
 
 `microtape learn` opens this program in the stepper, beside the text.
+
+```{{raw}} html
+<p><a href="../../films/{film}">Play its backward pass</a></p>
+```
 
 ```python
 {program}
@@ -83,18 +93,33 @@ def write_course() -> None:
     contents, names = [], []
     for lesson in load_course():
         text = lesson.prose.replace("```output\n", "```text\n").rstrip("\n") + "\n"
-        end = LESSON_END.format(name=lesson.name, program=read(lesson.program), exercise=read(lesson.exercise.path))
+        film = write_film(lesson)
+        end = LESSON_END.format(
+            name=lesson.name, film=film, program=read(lesson.program), exercise=read(lesson.exercise.path)
+        )
         write(f"course/{lesson.folder.name}.md", text + end)
-        contents.append(f"{lesson.number}. [{lesson.title}]({lesson.folder.name}.md): {lesson.summary}")
+        contents.append(
+            f"{lesson.number}. [{lesson.title}]({lesson.folder.name}.md): {lesson.summary} ({minutes(lesson)} minutes)"
+        )
         names.append(lesson.folder.name)
     write(
         "course/index.md",
-        "# The course\n\nEach lesson is read, stepped through and tried out in the terminal: `microtape learn`.\n\n"
+        "# The course\n\nEach lesson is read, stepped through and tried out in the terminal: `microtape learn`. "
+        "`microtape learn book FOLDER` writes all of them as notebooks.\n\n"
         + "\n".join(contents)
         + "\n\n```{toctree}\n:hidden:\n\n"
         + "\n".join(names)
         + "\n```\n",
     )
+
+
+def write_film(lesson: Lesson) -> str:
+    """The film of a lesson's program; the name of its file. It is made again if the program has changed."""
+    path = FILMS / f"{lesson.name}.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.stat().st_mtime < lesson.program.stat().st_mtime:
+        film_of(lesson, record_program(lesson.program, lesson.passes)).save(path)
+    return path.name
 
 
 def write_gallery() -> None:

@@ -5,16 +5,22 @@ model                   what a lesson is
     load                reads a course from its folder; `header` reads the header of a lesson
     predictions         the right answers to questions about the next step
     answers             whether an answer says the same as the right one
-    messages            the lesson that explains an error message; `findings`: the lesson about a finding
+    messages            the lessons that explain an error message
+    findings            the lesson about a finding, or about an error: reads headers alone
+    timing              the minutes that a lesson takes
+    notebook            a lesson as a notebook;  template: the files of a new lesson
     solution_pieces     a solution piece by piece
     fault_names         the faults that a wrong engine can have
 checking                what a learner's file does
     verdict             compares a learner's file with the solution
-    observe             runs files in a child process and collects their results; `observe_child` is that process
+    expected            what a file is compared with: the solution, and the known wrong answers
+    observe             runs files in a child process (`checking_process`, `observe_child`) and collects their results
+    warm_checker        checks one file again and again, with a process that waits for it
+    in_pytorch          runs a solved exercise with PyTorch in the engine's place
     no_subprocesses     forbids a learner's file to start other processes
     plain_data          results as plain data, which can be compared and put into words
     verdict_report      a verdict in words; `error_remarks` explains errors
-    grade_class         checks the files of a class
+    grade_class         checks the files of a class; `class_report` sums them up
     record              records a lesson's program, or one check of a learner's file (by `recorded_check`)
     wrong_engines       the real engine with one fault
     compare_recordings  the first step at which two recordings differ

@@ -55,6 +55,8 @@ class Drawing:
         try:
             return to_dot(self.graph, self.theme, arrangement=self.arrangement)
         except ImportError as error:
+            if isinstance(error, ModuleNotFoundError) and error.name == "graphviz":
+                raise GraphvizError("the package graphviz is not installed: pip install graphviz") from None
             hint = "is a graphviz.py of your own in its way?"
             raise GraphvizError(f"the package graphviz cannot be imported ({hint}): {error}") from None
 

@@ -32,6 +32,10 @@ class Expected:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def stop(self) -> None:
+        """End what runs now, from any thread. It then counts as a lesson that cannot be run."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process. What has been run stays known."""
         self._process.close()

@@ -34,6 +34,23 @@ class Graded(NamedTuple):
         """Whether it solves the exercise."""
         return self.verdict is not None and self.verdict.passed
 
+    @property
+    def why(self) -> str:
+        """Why the file does not solve its exercise: in most cases the first check that fails. Empty if it does."""
+        verdict = self.verdict
+        if verdict is None:
+            return self.problem or ""
+        if verdict.passed:
+            return ""
+        if verdict.untouched:
+            return "as shipped"
+        if verdict.broken is not None or (verdict.ended != "finished" and verdict.during is None):
+            return f"cannot be run: {report(verdict)[1].text.strip()}"
+        failed = next((result.check.title for result in verdict.results if not result.passed), "")
+        if verdict.during is not None:
+            return f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}"
+        return failed
+
     def as_json(self) -> dict[str, Any]:
         """The result as data for JSON."""
         found: dict[str, Any] = {

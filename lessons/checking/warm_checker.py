@@ -85,6 +85,8 @@ class WarmChecker:
         """End all processes."""
         self._is_closed = True
         self.stop()
+        if (expected := self._expected) is not None:
+            expected.stop()
         with self._lock:
             self._forget()
             if self._spare is not None:

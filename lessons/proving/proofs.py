@@ -17,6 +17,7 @@ from lessons.checking.verdict import does_the_same
 from lessons.model.header import LessonError
 from lessons.model.lesson import Course
 from lessons.model.predictions import is_given_away, right_answer
+from lessons.model.template import todos
 from lessons.proving.evidence import Evidence, finished, run_blocks
 from lessons.proving.given_away import stands_above
 from lessons.proving.growth import any_right_answer_can_go_on, grows_from_the_lesson_before
@@ -25,6 +26,11 @@ from lessons.proving.vocabulary import uses_nothing_later
 PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # columns: beside the text, inside the text, in a terminal
 WRONG_ENGINE = "## A wrong engine"
 MAIN = 'if __name__ == "__main__":'
+
+
+def nothing_is_left_of_the_template(evidence: Evidence) -> Iterator[str]:
+    """Nothing is left of the template that `learn new` writes."""
+    yield from todos(evidence.lesson.folder)
 
 
 def program_has_a_pass(evidence: Evidence) -> Iterator[str]:
@@ -221,6 +227,7 @@ def there_are_hints(evidence: Evidence) -> Iterator[str]:
 
 Proof = Callable[[Evidence], Iterator[str]]
 PROOFS: tuple[Proof, ...] = (
+    nothing_is_left_of_the_template,
     program_has_a_pass,
     files_fit,
     predictions_have_answers,

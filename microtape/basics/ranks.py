@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 
 def rank_of_process() -> int | None:
@@ -22,5 +21,5 @@ def with_rank(path: str, rank: int | None) -> str:
     """`train.rank0.tape` for `train.tape`, so that no process overwrites the file of another."""
     if rank is None:
         return path
-    whole = Path(path)
-    return str(whole.with_name(f"{whole.stem}.rank{rank}{whole.suffix}"))
+    stem, suffix = os.path.splitext(path)
+    return f"{stem}.rank{rank}{suffix}"

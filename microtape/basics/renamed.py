@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.abc
-import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -12,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 
-class Renamed(importlib.abc.MetaPathFinder):
+class Renamed:
     """Finds the modules of one package where a program imports another: `torch.nn` is `microtape.nn`."""
 
     def __init__(self, asked: str, given: str, missing: str) -> None:
@@ -32,10 +30,11 @@ class Renamed(importlib.abc.MetaPathFinder):
             module = importlib.import_module(self._given + dot + rest)
         except ModuleNotFoundError:
             raise ModuleNotFoundError(self._missing.format(name), name=name) from None
-        return importlib.util.spec_from_loader(name, _Known(module), is_package=hasattr(module, "__path__"))
+        loader: Any = _Known(module)  # no subclass: `importlib.abc` is slow to import
+        return ModuleSpec(name, loader, is_package=hasattr(module, "__path__"))
 
 
-class _Known(importlib.abc.Loader):
+class _Known:
     """Loads a module that is there already, and leaves it as it is."""
 
     def __init__(self, module: ModuleType) -> None:

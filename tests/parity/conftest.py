@@ -4,8 +4,9 @@ import pytest
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests of this folder."""
+    """Mark the tests of this folder. torch itself imports what it calls deprecated, such as `torch.jit.script`."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.parity)
+            item.add_marker(pytest.mark.filterwarnings("ignore:.*torch.jit.script"))

@@ -16,7 +16,6 @@ def plain(result: Any) -> Any:
     return result.tolist() if hasattr(result, "tolist") else result
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # forward mode imports it
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_calls_come_in_torchs_order(program: Program) -> None:
     import torch

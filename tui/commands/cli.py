@@ -18,15 +18,17 @@ from pathlib import Path
 
 from tui.commands.parser import make_parser
 from tui.shell.early_start import early_start
-from tui.shell.exits import CommandError, Exit, say
+from tui.shell.exits import CommandError, Exit, no_room, say
 from tui.shell.packages import what_is_missing
 from tui.shell.printing import OutputError, drop_output, flush, put
+from tui.shell.standard_streams import open_what_is_closed
 
 RECORDING = ("step", "diagnose", "trace", "record", "draw", "film")  # a script, at once
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: `sys.argv`) and return its exit code."""
+    open_what_is_closed()
     gc.set_threshold(50_000)  # modules and recordings are long-lived: most collections would find no garbage
     try:
         code = _run(sys.argv[1:] if argv is None else argv)
@@ -42,6 +44,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OutputError as problem:
         drop_output()
         say(str(problem))
+        return Exit.BAD_INPUT
+    except OSError as problem:
+        if (why := no_room(problem)) is None:
+            raise
+        say(why)
         return Exit.BAD_INPUT
     return code
 

@@ -85,9 +85,12 @@ WHAT is one of
   reset [NAME]         start the exercise over (asks first); your file is kept
   engine [NAME] [STEP] find the first wrong step of the lesson's wrong engine
   about MESSAGE        open the lesson that explains an error message, or a part of one
-for teachers
+for teachers and authors
   verify DIR           run the proofs of our own lessons on a folder of yours
   grade DIR [NAME]     check the files of a class: DIR/LEARNER/LESSON.py, or for one lesson DIR/LEARNER.py
+  report DIR [NAME]    the same, summed up: who is stuck where, and which misconceptions there are
+  book DIR [NAME]      write the lessons as notebooks, and their programs as films
+  new NAME             begin a lesson in the course of --path (default: this folder); verify says what is missing
 Without a NAME, the command takes the first lesson that is not solved."""
 
 

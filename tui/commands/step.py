@@ -96,7 +96,6 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
     run = ProgramRun(origin)
     with Watched(run):
         with recording_line(origin):
-
             run.wait_for_first()
         ended = run.ended  # unless the script goes on
         if run.first is None and ended is None:

@@ -48,6 +48,10 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
             from tui.learn.teacher_commands import verify
 
             return verify(_folder(words))
+        if words.command == "new":
+            from tui.learn.teacher_commands import new
+
+            return new(" ".join(rest), arguments.path)
         path = Path(arguments.path).expanduser() if arguments.path is not None else None
         course = load_course(COURSE if path is None else path)
         if words.command == "grade":
@@ -57,6 +61,16 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
                 _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii,
                 exit_code=arguments.exit_code,
             )  # fmt: skip
+        if words.command == "report":
+            from tui.learn.teacher_commands import class_report
+
+            return class_report(
+                _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, as_csv=arguments.csv, ascii=ascii
+            )
+        if words.command == "book":
+            from tui.learn.book import book
+
+            return book(course, rest[0] if rest else "", " ".join(rest[1:]))
         workspace = Workspace(None if path is None else folder_of(path))
         context = CommandContext(course, workspace, arguments, ascii, theme)
         code = _run(context, words)
@@ -95,7 +109,7 @@ def _run(context: CommandContext, words: Words) -> int:
 
 def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
-    every = ("list", *COMMANDS, "engine", "about", "verify", "grade")
+    every = ("list", *COMMANDS, "engine", "about", "verify", "grade", "report", "new", "book")
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:

@@ -244,10 +244,10 @@ class ExerciseView(Vertical):
         if self._said == said:
             self.write(now, str(self.query_one("#verdict").border_title or ""))
 
-    def rewrite_note(self, said: Said, now: Said) -> None:
+    def rewrite_note(self, text: str, now: Said) -> None:
         """Replace the text at the cursor, unless it is hidden or another one by now."""
         note = self.query_one(CursorNote)
-        if note.display and note.said == said:
+        if note.display and note.said.text == text:
             note.show(now)
 
     def write_code(self, code: str, title: str, below: list[Said]) -> None:

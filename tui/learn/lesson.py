@@ -37,7 +37,7 @@ KEYS = (
     ("→ ←", "step forward or back through the program"),
     ("Home End", "in the program: go to the beginning or the end of backward"),
     ("s", "open the program in the full stepper; q returns"),
-    ("c", "check your file"),
+    ("c", "check your file; one that is solved then also runs in PyTorch, where it is installed"),
     ("h", "show a hint; again: the next hint"),
     ("e", "edit your file here; Esc saves and stops, Ctrl+S saves and checks"),
     ("o", "open your file in your own editor ($EDITOR)"),

@@ -120,7 +120,8 @@ class LessonActionsScreen(GuardedScreen[None]):
             said.insert(1, Said(f"{first}{written}n goes to the next lesson.", "dim"))
             if self.lesson.exercise.has_writer:
                 said.insert(1, Said(f"{first}d opens your own engine in the stepper.", "strong"))
-            short = Said(f"{short.text} {first}n goes to the next lesson.", short.role)
+            solved, follows = short, f"{first}n goes to the next lesson."
+            short = Said(f"{solved.text} {follows}", solved.role)
         elif failed_checks(verdict) and may_have_steps(self.lesson.exercise):
             said += [Said(""), Said(f"{first}d shows the step where your code goes another way.", "dim")]
         in_pytorch = verdict.passed and can_run_in_pytorch(self.lesson.exercise)
@@ -132,10 +133,10 @@ class LessonActionsScreen(GuardedScreen[None]):
         self.call_later(self._exercise.make_room)
         self.call_later(self._show_title)
         if in_pytorch:
-            self.call_later(self._in_pytorch, file, said, short)
+            self.call_later(self._in_pytorch, file, said, solved, follows)
 
     @work(thread=True, group="pytorch", exclusive=True)
-    def _in_pytorch(self, file: Path, said: list[Said], short: Said) -> None:
+    def _in_pytorch(self, file: Path, said: list[Said], solved: Said, follows: str) -> None:
         """Run a file that has passed in PyTorch, and say so where the verdict stands, if it still stands there."""
         found = self._checker.in_pytorch(file)
         if get_current_worker().is_cancelled:
@@ -143,7 +144,8 @@ class LessonActionsScreen(GuardedScreen[None]):
         changed = [said[0], *([found] if found is not None else []), *said[2:]]
         self.call_later(self._exercise.rewrite, said, changed)
         if found is not None:
-            self.call_later(self._exercise.rewrite_note, short, Said(f"{short.text} {found.text}", short.role))
+            before, after = f"{solved.text} {follows}", f"{solved.text} {found.text} {follows}"
+            self.call_later(self._exercise.rewrite_note, before, Said(after, solved.role))
 
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""

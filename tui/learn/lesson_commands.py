@@ -15,6 +15,7 @@ from lessons.checking.divergence import Divergence, failed_checks, find_divergen
 from lessons.checking.in_pytorch import can_run_in_pytorch, run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, report
 from lessons.checking.warm_checker import WarmChecker
+from lessons.learner.progress import ProgressError
 from lessons.model.messages import lessons_about
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
@@ -87,9 +88,17 @@ def text(context: CommandContext, lesson: Lesson) -> int:
     put(f"\nStep through the program   microtape step {shlex.quote(str(lesson.program))}{passes}")
     if lesson.wrong_engine is not None:
         put(f"Find the engine's fault    {context.command('engine', lesson.name)}")
-    put(f"Your file                  {context.workspace.exercise(lesson)}")
+    put(f"Your file                  {_file_of(context, lesson)}")
     put(f"Check it                   {context.command('check', lesson.name)}")
     return Exit.OK
+
+
+def _file_of(context: CommandContext, lesson: Lesson) -> str:
+    """The learner's file, or why there is none: the text can be read all the same."""
+    try:
+        return str(context.workspace.exercise(lesson))
+    except ProgressError as error:
+        return str(error)
 
 
 def about(context: CommandContext, message: str) -> int:

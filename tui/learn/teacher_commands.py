@@ -1,15 +1,24 @@
-"""For teachers: `microtape learn verify` proves a course, `microtape learn grade` checks the files of a class."""
+"""For teachers: `learn verify` proves a course, `new` begins a lesson, `grade` and `report` check a class's files."""
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
+import shutil
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
-from lessons import Course, load_course
+from lessons import Course, Lesson, load_course
+from lessons.checking.class_report import CSV_COLUMNS, STATES, ClassReport
 from lessons.checking.grade_class import Graded
 from lessons.checking.grade_class import grade as graded
-from lessons.checking.verdict_report import report, short
+from lessons.checking.verdict_report import short
+from lessons.model.template import TODO, new_lesson
 from tui.shell.exits import CommandError, Exit
 from tui.shell.printing import put, put_error, put_json
+from tui.shell.progress import status_line
 from viz.basics.characters import to_ascii
 
 
@@ -59,8 +68,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool,
             line = short(f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip())
             put(to_ascii(line) if ascii else line, flush=True)
     if not results:
-        where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
-        raise CommandError(f"{path}: no learner's file found; expected {where}")
+        raise CommandError(_no_files(path, lesson))
     if as_json:
         put_json([one.as_json() for one in results], indent=1)
     else:
@@ -69,21 +77,83 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool,
     return Exit.NOT_SOLVED if exit_code and not all(one.passed for one in results) else Exit.OK
 
 
+def new(name: str, course: str | None) -> int:
+    """Begin a lesson: write its template into the course in that folder, or in the current one.
+
+    Raises:
+        CommandError: there is no name.
+        LessonError, OSError: it cannot be a lesson's name, or cannot be written.
+    """
+    if not name:
+        raise CommandError("microtape learn new needs a name, as in: microtape learn new fan_in --path my_course")
+    folder = new_lesson(Path(course or ".").expanduser(), name)
+    put(f"{folder}: a new lesson. Begin with program.py, and write over every {TODO}.")
+    put(f"{shlex.join(['microtape', 'learn', 'verify', str(folder.parent)])}  says what is missing")
+    return Exit.OK
+
+
 def _why(one: Graded) -> str:
-    """Why a file does not solve its exercise, in a few words; empty if it does."""
-    verdict = one.verdict
-    if verdict is None:
-        return one.problem or ""
-    if verdict.passed:
-        return ""
-    if verdict.untouched:
-        return "as shipped"
-    if verdict.broken is not None or (verdict.ended != "finished" and verdict.during is None):
-        return f"cannot be run: {report(verdict)[1].text.strip()}"
-    failed = next((result.check.title for result in verdict.results if not result.passed), "")
-    if verdict.during is not None:
-        return f"{failed}: {'does not end' if verdict.ended == 'time' else 'ends its process'}"
-    return failed if verdict.wrong_answer is None else f"{failed} ({verdict.wrong_answer.name})"
+    """Why a file does not solve its exercise, with the name of a known mistake; empty if it does."""
+    mistake = one.verdict.wrong_answer if one.verdict is not None else None
+    return f"{one.why} ({mistake.name})" if mistake is not None else one.why
+
+
+def class_report(folder: str, course: Course, name: str, *, as_json: bool, as_csv: bool, ascii: bool) -> int:
+    """Check the files of a class, and report how it stands.
+
+    Raises:
+        CommandError: there are none.
+    """
+    path = _folder(folder)
+    lesson = course.find(name) if name else None
+    with status_line(f"checking the files in {folder} ...   Ctrl-C stops"):
+        found = ClassReport.of(graded(path, course, lesson))
+    if not found.standings:
+        raise CommandError(_no_files(path, lesson))
+    if as_json:
+        put_json(found.as_json(), indent=1)
+    elif as_csv:
+        lines = io.StringIO()
+        csv.writer(lines, lineterminator="\n").writerows([CSV_COLUMNS, *found.rows()])
+        put(lines.getvalue().rstrip("\n"))
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        for line in _report_lines(found):
+            indent = " " * (len(line) - len(line.lstrip()) + 4)
+            for part in textwrap.wrap(short(line), width, subsequent_indent=indent) or [""]:
+                put(to_ascii(part) if ascii else part)
+    return Exit.OK
+
+
+def _report_lines(found: ClassReport) -> Iterator[str]:
+    """How a class stands, as text."""
+    width = max(len("lesson"), *(len(one.lesson.name) for one in found.tallies))
+    files = sum(one.state != "no file" for one in found.standings)
+    yield f"{_number(len(found.learners), 'learner')}, {_number(files, 'file')}"
+    yield ""
+    yield f"{'lesson':{width}}  {'  '.join(STATES)}"
+    for lesson, counts in found.tallies:
+        yield f"{lesson.name:{width}}  {'  '.join(f'{counts[state]:>{len(state)}}' for state in STATES)}"
+    if found.misconceptions:
+        yield ""
+        yield "misconceptions"
+    for one in found.misconceptions:
+        yield f"  {one.lesson.name}, {one.mistake.name}: {', '.join(one.learners)}"
+        yield f"      {one.mistake.diagnosis}"
+    if found.stuck:
+        yield ""
+        yield "who is stuck, and where"
+    for standing in found.stuck:
+        yield f"  {standing.learner}, {standing.lesson.name}: {standing.at}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _no_files(path: Path, lesson: Lesson | None) -> str:
+    where = f"{path}/NAME.py, or {path}/NAME/{lesson.name}.py" if lesson else f"{path}/NAME/LESSON.py"
+    return f"{path}: no learner's file found; expected {where}"
 
 
 def _folder(name: str) -> Path:

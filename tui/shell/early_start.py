@@ -17,7 +17,8 @@ from typing import IO
 
 # Ctrl-C ends it silently; `wait` gives the script Python's own handler back.
 _START = """\
-import signal, sys
+import gc, signal, sys
+gc.set_threshold(50_000)
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 sys.path.insert(0, sys.argv[1])

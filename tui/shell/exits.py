@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from enum import IntEnum
 
@@ -25,6 +26,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
     BROKEN_PIPE = 141
 
+
+_NO_ROOM = {
+    getattr(errno, name, None) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EMFILE", "ENFILE", "ENOMEM")
+} - {None}
 
 SIGNALLED = 128  # an app that a signal has ended returns this and the signal's number, as shells do
 
@@ -55,6 +60,16 @@ class CommandError(Exception):
 def say(message: str) -> None:
     """Print a message for the user on standard error."""
     put_error(f"microtape: {message}")
+
+
+def no_room(error: OSError) -> str | None:
+    """The line for the user, if the system had no room for a file of ours, such as a temporary one; else None."""
+    if isinstance(error, FileNotFoundError) and "temporary directory" in str(error):
+        return "there is no folder for temporary files: name one in the variable TMPDIR"
+    if error.errno in _NO_ROOM:
+        named = f"{error.filename}: " if error.filename else "a temporary file "
+        return f"{named}cannot be written: {error.strerror}"
+    return None
 
 
 def is_ascii(arguments: argparse.Namespace) -> bool:

@@ -216,7 +216,7 @@ def report_end(ended: ScriptRun) -> None:
 def tell_lesson(recording: Recording, ended: ScriptRun) -> None:
     """Below the traceback of a script that failed, name the lesson that explains the error."""
     if ended.exit_code == Exit.SCRIPT_FAILED:
-        from tui.words.findings import lesson_of_error  # slow, and seldom needed
+        from tui.shell.lesson_names import lesson_of_error  # slow, and seldom needed
 
         if lesson := lesson_of_error(recording):
             say(lesson)

@@ -50,7 +50,7 @@ def read_keys(actions: Mapping[str, tuple[str, ...]], path: Path | None = None) 
     path = keys_file() if path is None else path
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise KeysError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None

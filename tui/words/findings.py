@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessons.model.findings import LessonName, lesson_on, lesson_on_error
 from microtape.recording.findings import Finding, Severity
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import index_of_largest, index_text
-from microtape.recording.model.model import ErrorRecord, Place, Recording, Value
+from microtape.recording.model.model import Place, Recording, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
+from tui.shell.lesson_names import lesson_of_error, lesson_on_kind
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.words.titles import title
@@ -64,19 +64,7 @@ def lesson_line(recording: Recording, finding: Finding) -> str:
     """`Lesson 17 is about this: microtape learn in_place`; empty if no lesson is."""
     if finding.kind in ("failed", "refused"):
         return lesson_of_error(recording)
-    return _about(lesson_on(finding.kind))
-
-
-def lesson_of_error(recording: Recording, error: ErrorRecord | None = None) -> str:
-    """The same line for an error: a given one, or the one that ended the program or its last pass."""
-    if error is None:
-        last = recording.passes[-1].error if recording.passes else None
-        error = recording.error if recording.error is not None else last
-    return _about(lesson_on_error(error.message)) if error is not None else ""
-
-
-def _about(lesson: LessonName | None) -> str:
-    return f"Lesson {lesson.number} is about this: microtape learn {lesson.name}" if lesson is not None else ""
+    return lesson_on_kind(finding.kind)
 
 
 class Carried(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Pass, Place, Recording
 from microtape.recording.model.source import expression, source_lines
+from tui.shell.lesson_names import lesson_of_error
 from tui.shell.spans import Line, plain, shown, wrapped
 from tui.time.calls import CallCursor
 from tui.time.column_widths import HEADINGS, ColumnWidths, heading
@@ -18,7 +19,7 @@ from tui.time.source import place_of
 from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
-from tui.words.findings import lesson_of_error, row_of
+from tui.words.findings import row_of
 from tui.words.inside_lines import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts

@@ -6,6 +6,7 @@ or a `dot` that lies in one of them is never run.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias
 
 from microtape.basics.signals import signal_name
 from viz.basics.characters import visible
@@ -79,9 +80,7 @@ def _run(
 
     NB: the child reads from a file, because `communicate` loses the rest of its input after a timeout.
     """
-    with tempfile.TemporaryFile() as given:
-        given.write(dot.encode("utf-8"))
-        given.seek(0)
+    with _given(dot) as given:
         pipe, anywhere = subprocess.PIPE, Path(graphviz_api.__file__).anchor
         try:
             process = subprocess.Popen(command, stdin=given, stdout=pipe, stderr=pipe, cwd=anywhere)
@@ -105,6 +104,20 @@ def _run(
         except BaseException:
             process.kill()
             raise
+
+
+def _given(dot: str) -> IO[bytes]:
+    """The text in a file, at its start."""
+    with contextlib.ExitStack() as stack:
+        try:
+            given = stack.enter_context(tempfile.TemporaryFile())
+            given.write(dot.encode("utf-8"))
+            given.seek(0)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise GraphvizError(f"no temporary file can be written: {visible(reason, 300)}") from None
+        stack.pop_all()
+    return given
 
 
 def _picture(done: subprocess.CompletedProcess[bytes], format: Format) -> bytes:

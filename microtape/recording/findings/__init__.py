@@ -1,6 +1,20 @@
 """Findings: what is wrong in a recorded program, where, and why. May import `model` only."""
 
-from microtape.recording.findings.find import findings, known_findings
-from microtape.recording.findings.finding import Finding, FindingKind, Severity
+from typing import TYPE_CHECKING
+
+from microtape.basics.later import imported_later
+
+if TYPE_CHECKING:
+    from microtape.recording.findings.find import findings, known_findings
+    from microtape.recording.findings.finding import Finding, FindingKind, Severity
 
 __all__ = ["Finding", "FindingKind", "Severity", "findings", "known_findings"]
+
+# Who writes a recording needs the findings of bad numbers alone.
+__getattr__, __dir__ = imported_later(
+    __name__,
+    {
+        **dict.fromkeys(("findings", "known_findings"), "find"),
+        **dict.fromkeys(("Finding", "FindingKind", "Severity"), "finding"),
+    },
+)

@@ -29,7 +29,7 @@ from microtape.recording.file.tape_file import save
 from microtape.recording.script.background import into_background
 from microtape.recording.script.main_program import MainProgram
 from microtape.recording.script.program import Program
-from microtape.recording.script.request import REPORT, RUNNING, Request
+from microtape.recording.script.request import REPORT, ROOM, RUNNING, Request
 from microtape.recording.script.stopping import (
     StopScript,
     exit_at_once,
@@ -299,6 +299,8 @@ class ScriptRecorder:
         if self.report["problem"] is None:
             self.journal.remove()
         path = os.path.join(self.request.folder, REPORT)
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self.request.folder, ROOM))
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(self.report, file)
         os.replace(f"{path}.new", path)

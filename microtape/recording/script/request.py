@@ -31,6 +31,7 @@ class Request(NamedTuple):
 
 
 REPORT = "report.json"  # how the script ended, or that its first pass is recorded and it goes on
+ROOM = "room"  # bytes that the report takes: they are there before the script runs, and fills the disk
 PROGRESS = "progress"  # how many passes it has run
 STOP = "stop"  # if this file exists, the script is stopped at the end of its pass
 RUNNING = "running"  # in the report, instead of how it ended

@@ -41,7 +41,7 @@ from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, loa
 from microtape.recording.model.options import NAMES, Check, Engine
 from microtape.recording.script.notebook import is_notebook
 from microtape.recording.script.program import find_program
-from microtape.recording.script.request import RUNNING, Request
+from microtape.recording.script.request import ROOM, RUNNING, Request
 from microtape.recording.script.running import RunningScript
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _NOTHING_RECORDED = 3
 _INCOMPLETE = 7
+_ROOM = 8_192  # bytes: a report has fewer
 _TIMED_OUT = 124  # as of the command `timeout`
 _ENDED_EARLY = "the program was ended before its end: only the passes that had ended are recorded"
 
@@ -156,6 +157,7 @@ def record_script(
     program = find_program(path, is_module=is_module)
     check_writable(out)
     with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        Path(folder, ROOM).write_bytes(bytes(_ROOM))
         request = Request(
             program=program,
             out=os.path.abspath(out),
@@ -382,6 +384,8 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
 
 
 def _why_nothing(count: int, request: Request) -> str:
+    if count and request.every is not None:
+        return f"ended after {_passes(count)}: --every {request.every} asks for more"
     if count:
         return f"ended after {_passes(count)}: there was no pass {request.passes} to record"
     engine = f" of {NAMES[request.engine]}, the engine that --engine names" if request.engine is not None else ""

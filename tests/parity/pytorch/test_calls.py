@@ -22,8 +22,6 @@ from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program
 from tests.support.random_recordings import plain
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # by torch's forward mode
-
 
 def recorded(run: Callable[[], Any], **options: Any) -> Recording:
     from microtape.recording.pytorch.recorder import TorchRecorder

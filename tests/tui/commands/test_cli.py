@@ -66,6 +66,22 @@ def test_help_imports_nothing_heavy():
     assert output.splitlines()[-1] == "! set()"
 
 
+@pytest.mark.parametrize(
+    ("module", "unneeded"),
+    [
+        ("tui.commands.trace", "textual viz.drawing lessons.checking.verdict microtape.recording.engines"),
+        ("tui.commands.trace", "tui.words.trace_json tui.time.box_picture microtape.recording.ranks"),
+        ("tui.stepper.app", "viz.drawing viz.films lessons.checking.verdict microtape.recording.engines"),
+        ("microtape.recording.script.child", "tempfile importlib.abc microtape.recording.findings.find"),
+    ],
+)
+def test_what_every_run_pays_for_is_imported_alone(module, unneeded):
+    loaded = f"import sys; before = set(sys.modules); import {module}; "
+    loaded += f"print(*set({unneeded.split()}) & sys.modules.keys() - before)"
+    output = subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert output.split() == []
+
+
 def test_version(capfd):
     assert main(["--version"]) == Exit.OK
     assert capfd.readouterr().out.startswith("microtape 0.")

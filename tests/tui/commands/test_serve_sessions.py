@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from microtape import save
+from tests.reliability.sessions import has_ended, memory, sessions_of
 from tests.support import handmade
 from tests.support.serving import PATIENCE, free_port, serving
 from tui.shell.exits import Exit
@@ -168,25 +169,6 @@ def test_a_stepper_ends_when_its_server_was_killed(tmp_path):
             assert stepper.wait(PATIENCE) in (0, 1)
         finally:
             stepper.kill()
-
-
-def sessions_of(server):
-    """The processes that a server has started."""
-    threads = Path(f"/proc/{server}/task").iterdir()
-    return [int(process) for one in threads for process in (one / "children").read_text().split()]
-
-
-def has_ended(process):
-    try:
-        return "\nState:\tZ" in Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return True
-
-
-def memory(process):
-    """The memory in bytes that a process has for itself, and its share of what it shares with others."""
-    found = [line.split() for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()]
-    return next(int(words[1]) * 1024 for words in found if words[0] == "Pss:")
 
 
 async def open_page(client, url, pages):

@@ -1,5 +1,6 @@
 """For teachers: a course of one's own, proven by `microtape learn verify`, and a class graded."""
 
+import csv
 import json
 import os
 import shutil
@@ -208,3 +209,90 @@ def test_the_documentation_shows_the_example_as_it_is():
         assert path.read_text(encoding="utf-8") in text, path.name
     header = lesson.folder.joinpath("lesson.md").read_text(encoding="utf-8").split("+++")[1]
     assert header in text
+
+
+class TestReport:
+    """A class of three: one mistake is made twice."""
+
+    @pytest.fixture
+    def handed_in(self, tmp_path):
+        folder = tmp_path / "class"
+        wrong = (EXAMPLE / "01_mean" / "wrong" / "not_divided.py").read_text()
+        shipped = (EXAMPLE / "01_mean" / "exercise.py").read_text()
+        for learner, text in {"alice": wrong, "bob": wrong, "carol": SOLUTION, "dave": shipped}.items():
+            (folder / learner).mkdir(parents=True)
+            (folder / learner / "mean.py").write_text(text)
+        (folder / "eve").mkdir()
+        return folder
+
+    def report(self, *words):
+        return main(["learn", "report", *map(str, words), "--path", str(EXAMPLE)])
+
+    def test_who_is_stuck_where_and_the_misconceptions(self, handed_in, capfd, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "160")
+        assert self.report(handed_in, "mean") == Exit.OK
+        assert capfd.readouterr().out.splitlines() == [
+            "5 learners, 4 files",
+            "",
+            "lesson  solved  stuck  not begun  no file",
+            "mean         1      2          1        1",
+            "",
+            "misconceptions",
+            "  mean, not_divided: alice, bob",
+            "      " + " ".join((EXAMPLE / "01_mean/wrong/not_divided.py").read_text().split('"""')[1].split()),
+            "",
+            "who is stuck, and where",
+            "  alice, mean: A gradient of 1, and the numbers 2 and 4",
+            "  bob, mean: A gradient of 1, and the numbers 2 and 4",
+        ]
+
+    def test_as_a_table_for_a_spreadsheet(self, handed_in, capfd):
+        assert self.report(handed_in, "--csv") == Exit.OK
+        rows = list(csv.DictReader(capfd.readouterr().out.splitlines()))
+        assert [(row["learner"], row["state"], row["mistake"]) for row in rows] == [
+            ("alice", "stuck", "not_divided"), ("bob", "stuck", "not_divided"), ("carol", "solved", ""),
+            ("dave", "not begun", ""),
+        ]  # fmt: skip
+        assert {row["lesson"] for row in rows} == {"mean"}
+
+    def test_as_json(self, handed_in, capfd):
+        assert self.report(handed_in, "mean", "--json") == Exit.OK
+        found = json.loads(capfd.readouterr().out)
+        assert found["learners"] == ["alice", "bob", "carol", "dave", "eve"]
+        assert found["lessons"] == [{"lesson": "mean", "solved": 1, "stuck": 2, "not begun": 1, "no file": 1}]
+        (shared,) = found["misconceptions"]
+        assert (shared["mistake"], shared["learners"]) == ("not_divided", ["alice", "bob"])
+        assert len(found["standings"]) == 5
+
+    def test_a_folder_without_files_is_an_error(self, tmp_path, capfd):
+        assert self.report(tmp_path) == Exit.BAD_INPUT
+        assert "no learner's file found" in capfd.readouterr().err
+
+
+class TestNew:
+    """A template that is no lesson yet."""
+
+    def test_it_is_the_next_lesson_and_its_proofs_fail(self, course, capfd):
+        assert main(["learn", "new", "median", "--path", str(course)]) == Exit.OK
+        assert str(course / "02_median") in capfd.readouterr().out
+        assert [lesson.name for lesson in load_course(course)] == ["mean", "median"]
+        shutil.rmtree(course / "01_mean")
+        assert main(["learn", "verify", str(course)]) == Exit.NOT_SOLVED
+        said = capfd.readouterr().out.splitlines()
+        written = sum(path.read_text().count("TODO") > 0 for path in (course / "02_median").rglob("*.*"))
+        assert written == len({line.split(": ")[1] for line in said if line.endswith("still says TODO")}) == 7
+        assert "02_median: right: give at least two other right answers, in right/*.py" in said
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["mean"], "lesson 1 is called mean already: choose another name"),
+            (["The", "Median"], "'The Median' cannot be a lesson's name: use small letters, digits and _"),
+            (["../up"], "'../up' cannot be a lesson's name"),
+            ([], "microtape learn new needs a name"),
+        ],
+    )
+    def test_a_name_that_cannot_be(self, course, words, said, capfd):
+        assert main(["learn", "new", *words, "--path", str(course)]) == Exit.BAD_INPUT
+        assert said in capfd.readouterr().err
+        assert [path.name for path in course.iterdir()] == ["01_mean"]

@@ -5,7 +5,8 @@
     python -m tests.tui.random_events --only "lesson" --seed 7
     python -m tests.tui.random_events --replay failure.json    the events of a failure, again
 
-Each run is a process of its own. A failure's events are shrunk, and written to `--out` as a file to replay.
+Each run is a process of its own. Ctrl-C ends them after this run, and it tells what was counted so far. A failure's
+events are shrunk, and written to `--out` as a file to replay.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import signal
 import sys
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from tests.reliability.figures import write_figures
 from tests.tui.random_events.events import Event, random_events
 from tests.tui.random_events.play import PATIENCE, Failure, play
 from tests.tui.random_events.shrink import shrink
@@ -35,6 +38,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the subjects whose names contain this text")
     parser.add_argument("--trials", type=int, default=120, help="how many shorter sequences are tried of a failure")
     parser.add_argument("--out", type=Path, default=Path("random_events"), help="the folder for failures")
+    parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")
     parser.add_argument("--replay", type=Path, help="a file that an earlier run has written")
     arguments = parser.parse_args()
     if arguments.replay is not None:
@@ -43,19 +47,28 @@ def main() -> int:
         print(failure.report if failure else "nothing fails")
         return int(failure is not None)
     every = [one for one in subjects() if arguments.only in one]
-    failed = 0
+    failed = runs = 0
+    shown = set()
+    asked_to_end: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
     for number in range(arguments.seed, arguments.seed + arguments.runs):
+        if asked_to_end:
+            break
+        runs += 1
         subject, begin = every[number % len(every)], time.monotonic()
         events = random_events(f"{subject} {number}", arguments.events)
         failure = in_a_process(subject, events)
         took = time.monotonic() - begin
+        shown.add(subject)
         print(f"run {number}, {subject}: {failure.kind if failure else 'passed'} ({took:.0f} s)", flush=True)
         if failure is not None:
             failed += 1
             arguments.out.mkdir(exist_ok=True, parents=True)
             path = arguments.out / f"{number}.json"
             print(f"  {report(subject, events, failure, path, arguments.trials)}", flush=True)
-    print(f"{arguments.runs - failed} of {arguments.runs} runs of {arguments.events:,} events passed")
+    if arguments.figures is not None:
+        write_figures(arguments.figures, runs=runs, events=arguments.events, failed=failed, subjects=len(shown))
+    print(f"{runs - failed} of {runs} runs of {arguments.events:,} events passed")
     return min(failed, 100)
 
 

@@ -25,7 +25,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 
 class Pending:
-    """Stands for a value until it is fetched."""
+    """Stands for a value until it is there."""
 
     __slots__ = ("value",)
 

@@ -43,6 +43,12 @@ class Camera:
         top = min((box.top for box in self.boxes.values()), default=0.0) - ABOVE
         return max(0.0, min(top, MOST_HEADING * self.size.height))
 
+    @property
+    def shows_whole_boxes(self) -> bool:
+        """Whether there is room for each box."""
+        width, height = self.size.width, self.size.height - self.heading
+        return all(box.right - box.left <= width and box.bottom - box.top <= height for box in self.boxes.values())
+
     def corners(self, pictures: Sequence[VisualGraph]) -> Iterator[tuple[float, float]]:
         """The left upper corner of the part that is shown of each picture. It stays while the current box is in it."""
         left, top = 0.0, self.heading

@@ -53,8 +53,9 @@ def fit_frames(
     found = layout(frames[-1], Arrangement(smallest=CODE_SIZE))
     scale = READABLE / found.smallest  # pixels of a point
     size = Size(found.width * scale, found.height * scale)
-    if max(size) > MOST_PIXELS:
+    boxes = {id: Rectangle(*(side * scale for side in box)) for id, box in found.boxes.items()}
+    camera = Camera(size, room, boxes)
+    if max(size) > MOST_PIXELS or not camera.shows_whole_boxes:
         warnings.warn(SmallTextWarning(advice), stacklevel=4)
         return [wrap(one, fitted.columns) for one in frames_of[id(fitted.draft)]], fitted.arrangement, None
-    boxes = {id: Rectangle(*(side * scale for side in box)) for id, box in found.boxes.items()}
-    return frames, Arrangement("down", *size, CODE_SIZE), Camera(size, room, boxes)
+    return frames, Arrangement("down", *size, CODE_SIZE), camera

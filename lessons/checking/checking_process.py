@@ -17,7 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
-STARTING = 60.0  # seconds for the process to reach the first file, on a busy machine
+Engine: TypeAlias = Literal["microtape", "torch"]
+"""The package that a file gets when it imports microtape."""
+
+STARTING: dict[Engine, float] = {
+    "microtape": 60.0,
+    "torch": 300.0,
+}  # seconds for the process to reach the first file, on a busy machine
 LONGEST = 1 << 24  # bytes that are read as one line of the channel; our own lines are shorter
 KILLS = 100  # attempts to kill the processes that a file has started
 OUTPUT = 20_000  # characters of the file's output that are kept
@@ -27,9 +33,6 @@ _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from lessons.checking.observe_child import main; "
     "sys.path.pop(0); main(sys.argv.pop())"
 )
-
-Engine: TypeAlias = Literal["microtape", "torch"]
-"""The package that a file gets when it imports microtape."""
 
 End: TypeAlias = Literal["finished", "time", "process"]
 """How a run ended: by itself, stopped by the time limit, or because the file ended its own process."""
@@ -136,7 +139,7 @@ class CheckingProcess:
     def _collect(self, seconds: float) -> tuple[list[dict[str, Any]], End]:
         """The events, until the report is complete, the process ends or the time is up."""
         events: list[dict[str, Any]] = []
-        deadline = time.monotonic() + STARTING
+        deadline = time.monotonic() + STARTING[self.engine]
         while True:
             try:
                 line = self._lines.get(timeout=max(deadline - time.monotonic(), 0))

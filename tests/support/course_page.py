@@ -5,6 +5,7 @@ Regenerate it with `python -m tests.support.course_page`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from lessons import Lesson, load_course
@@ -26,8 +27,7 @@ there is nothing to run in PyTorch.
 The minutes are estimated from the length of the text, the questions and the lines to write, for a learner who types
 everything. The whole course takes about {hours} hours.
 
-| | lesson | minutes | in PyTorch | its documentation | messages that it explains |
-|---|---|---|---|---|---|
+In brackets stands the page of PyTorch's documentation; without one, the page has the name itself for its title.
 """
 
 
@@ -35,21 +35,17 @@ def page() -> str:
     """The page, from the lessons' headers."""
     course = load_course()
     hours = round(sum(map(minutes, course)) / 60)
-    rows = "".join(f"| {' | '.join(_cells(lesson))} |\n" for lesson in course)
-    end = "\n`python -m tests.support.course_page` generates this page from the headers of the lessons.\n"
-    return HEAD.format(hours=hours) + rows + end
+    lessons = "\n".join(line for lesson in course for line in _lines(lesson))
+    end = "\n\n`python -m tests.support.course_page` generates this page from the headers of the lessons.\n"
+    return f"{HEAD.format(hours=hours)}\n{lessons}{end}"
 
 
-def _cells(lesson: Lesson) -> tuple[str, ...]:
+def _lines(lesson: Lesson) -> Iterator[str]:
     own = "" if "import microtape" in lesson.exercise.path.read_text(encoding="utf-8") else ", *own*"
-    return (
-        str(lesson.number),
-        f"{lesson.title} (`{lesson.name}`{own})",
-        str(minutes(lesson)),
-        ", ".join(f"`{name}`" for name, _ in lesson.pytorch),
-        ", ".join(dict.fromkeys(title for _, title in lesson.pytorch)),
-        "; ".join(f"“{piece}”" for piece in lesson.explains),
-    )
+    yield f"{lesson.number}. **{lesson.title}** (`{lesson.name}`, {minutes(lesson)} minutes{own})"
+    indent = " " * len(f"{lesson.number}. ")
+    yield from (f"{indent}- `{name}`{f' ({title})' * (title != name)}" for name, title in lesson.pytorch)
+    yield from (f"{indent}- explains “{piece}”" for piece in lesson.explains)
 
 
 if __name__ == "__main__":

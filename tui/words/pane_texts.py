@@ -276,9 +276,9 @@ class PaneTexts:
         for one in findings(self.cursor.recording):
             if one.pass_ == pass_index and one.kind in EXPLAINED:
                 yield line(self._label("way out"), Span(one.remedy, "good"))
-        yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
         if lesson := lesson_of_error(self.cursor.recording, error):
             yield line(self._label("see"), Span(lesson, "dim"))
+        yield line(self._label("error"), Span(f"{error.type}: {error.message}", "bad"))
 
     # The leaves pane
 

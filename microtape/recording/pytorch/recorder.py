@@ -40,6 +40,7 @@ from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.request import edge_of, has_graph, is_transformed, request_of
 from microtape.recording.pytorch.reached import Reached
+from microtape.recording.pytorch.reading.settling import with_values
 from microtape.recording.pytorch.reading.values import Budget, Values
 from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
 from microtape.recording.pytorch.segment import Segment
@@ -411,10 +412,10 @@ class TorchRecorder:
                 yield dataclasses.replace(added, notes=(*self._notes(), *self.calls.budget.note))
 
     def _settled(self, found: Recording) -> Recording:
-        """A recording with its title, and with the values that were still to be fetched from a device."""
+        """A recording with its title, and with the values that were still pending."""
         self.values.fetch()
-        passes, tensors = self.values.settled(found.passes), self.values.settled(found.tensors)
-        return dataclasses.replace(found, passes=passes, tensors=tensors, title=self.title)
+        found = dataclasses.replace(found, title=self.title)
+        return with_values(found) if self.values.has_pending else found
 
     def _notes(self) -> Iterator[str]:
         yield from self.faults.lines

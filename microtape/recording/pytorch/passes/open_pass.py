@@ -223,7 +223,7 @@ class OpenPass:
                     known = value(gradient)
                 last = gradient
                 sent.append(known)
-                if known is not None:
+                if known is not None and edge[0] is not None:
                     arriving[edge] = known if edge not in arriving else _SEVERAL
                     if type(known) is not _Array or not is_added_by_numpy(gradient):
                         step.note_total(len(sent) - 1, self._sums.add(edge, gradient))

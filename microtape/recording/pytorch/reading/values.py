@@ -17,7 +17,7 @@ import torch
 
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import reshaped, summarize
-from microtape.recording.pytorch.reading.device import Fetcher, Quietly, as_copy, as_summary, settled
+from microtape.recording.pytorch.reading.device import Fetcher, Quietly, as_copy, as_summary
 from microtape.recording.pytorch.reading.later import LaterSummary
 from microtape.recording.pytorch.reading.memory import (
     BOOL,
@@ -147,9 +147,10 @@ class Values:
         """Fetch all values from devices that are pending."""
         self._fetcher.fetch()
 
-    def settled(self, records: Any) -> Any:
-        """Records with values in the place of pending ones."""
-        return settled(records) if self._puts_off or self._fetcher.was_used else records
+    @property
+    def has_pending(self) -> bool:
+        """Whether records may hold pending values in the place of some."""
+        return self._puts_off or self._fetcher.was_used
 
     def _new(self, tensor: Any) -> Value | None:
         limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED

@@ -37,10 +37,7 @@ MOVES = (*["right"] * 5, "left", "left", "right", "right", "enter")
 SIGNS = {"right": "→", "left": "←", "enter": "Enter"}
 MOVING_SIZE = (96, 26)
 SECONDS = 1.2  # that each screen of the moving picture is shown
-WITH_MODULES = {  # examples -> the fold that is drawn open
-    "classifier": "Classifier", "images": "model", "letters": "NextLetter", "attention": "Reverser",
-    "autoencoder": "Autoencoder", "adversaries": (),
-}  # fmt: skip
+WITH_MODULES = ("classifier", "images", "letters", "attention", "autoencoder", "adversaries")  # examples
 BARE = ("values", "gradients", "terms", "source", "legend")
 
 
@@ -68,8 +65,7 @@ GALLERY = (
     Picture("checkpointed", EXAMPLES / "checkpointed.py", {}),
     Picture("rnn", EXAMPLES / "rnn.py", {}),
     *(
-        Picture(name, EXAMPLES / "modules" / f"{name}.py", {"fit": (1400, 1400), "open": fold}, 0.9)
-        for name, fold in WITH_MODULES.items()
+        Picture(name, EXAMPLES / "modules" / f"{name}.py", {"fit": (1400, 1400)}, 0.9) for name in WITH_MODULES
     ),
     Picture("neighbourhood", EXAMPLES / "rnn.py", {"around": "guess", "radius": 2}),
     Picture("heat", PROGRAMS / "layers.py", {"show": ("values", "gradients", "heat", "legend"), "theme": "dark"}),

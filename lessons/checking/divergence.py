@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from lessons.checking.compare_recordings import WrongStep, first_different_step
-from lessons.checking.record import record_check
+from lessons.checking.compare_recordings import WrongStep, first_different_step, first_wrong_step
+from lessons.checking.record import record_check, record_own_engine
 from lessons.checking.verdict import Verdict
 from lessons.model.lesson import Check, Exercise
 from microtape.recording.model.model import Recording
@@ -43,6 +43,8 @@ def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Diverge
     if not may_have_steps(exercise):
         return None
     checks = failed_checks(verdict)
+    if exercise.has_writer and checks and (found := _own_engine(exercise, checks[0], file)) is not None:
+        return found
     for check in checks:
         own = record_check(exercise, check, file)
         if own is None or not own.passes:
@@ -54,6 +56,23 @@ def find_divergence(exercise: Exercise, verdict: Verdict, file: Path) -> Diverge
         if expected is not None:
             return Divergence(check, is_first, own, first_different_step(own, expected))
     return None
+
+
+def _own_engine(exercise: Exercise, check: Check, file: Path) -> Divergence | None:
+    """The recording that the learner's own engine writes, if it goes wrong in it."""
+    own, expected = record_own_engine(exercise, file), record_own_engine(exercise, exercise.solution)
+    if own is None or expected is None or not own.passes:
+        return None
+    step = first_wrong_step(own, expected)
+    if step is None:
+        return None
+    return Divergence(check, True, own, step._replace(what=step.what.rstrip(".")))
+
+
+def own_engine(exercise: Exercise, file: Path) -> Divergence | None:
+    """What the learner's own engine writes, from its beginning; None if it writes nothing."""
+    own = record_own_engine(exercise, file)
+    return None if own is None else Divergence(exercise.checks[-1], True, own, None)
 
 
 def may_have_steps(exercise: Exercise) -> bool:

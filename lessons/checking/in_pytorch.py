@@ -33,8 +33,8 @@ def torch_name() -> str | None:
 
 
 def can_run_in_pytorch(exercise: Exercise) -> bool:
-    """Whether PyTorch is there, and the exercise is about the engine: not one in which learners build their own."""
-    return torch_name() is not None and "import microtape" in exercise.path.read_text(encoding="utf-8")
+    """Whether PyTorch is there, and the checks use the engine, be it to compare a learner's own engine with it."""
+    return torch_name() is not None and "import microtape" in exercise.check.read_text(encoding="utf-8")
 
 
 def run_in_pytorch(

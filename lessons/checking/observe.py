@@ -86,7 +86,7 @@ def observe(
     job = {
         "check": str(exercise.check.resolve()),
         "names": [check.name for check in exercise.checks] if names is None else list(names),
-        "files": [str(file.resolve()) for file in files],
+        "files": [[str(file.resolve()), _pieced(exercise, file)] for file in files],
         "memory": TORCH_MEMORY if process.engine == "torch" else MEMORY,
         "seeds": list(seeds),
     }
@@ -103,6 +103,12 @@ def observe(
         own = events[number] if number < len(events) else []
         observations.append(_observation(own, report.ended if last else "finished", report.status, report.output))
     return observations
+
+
+def _pieced(exercise: Exercise, file: Path) -> str | None:
+    """The whole text of an answer of the course that is written in pieces; None for a file as it stands."""
+    answers = {*(one.path for one in exercise.right_answers), *(one.path for one in exercise.wrong_answers)}
+    return exercise.text(file) if exercise.continues is not None and file in answers else None
 
 
 def _observation(events: list[dict[str, Any]], ended: End, status: int | None, output: str) -> Observation:

@@ -72,9 +72,9 @@ def _do(job: dict[str, Any], channel: int) -> None:
     report = Reporter(channel, job["token"])
     _limit_memory(job["memory"])
     check = _run(job["check"], "check")
-    for path in job["files"]:
+    for path, text in job["files"]:
         report("file", path=path)
-        _try(path, _trials(check, job["names"], job["seeds"]), report)
+        _try(path, text, _trials(check, job["names"], job["seeds"]), report)
     report("end")
 
 
@@ -105,10 +105,10 @@ def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict
     return trials
 
 
-def _try(path: str, trials: dict[str, Callable[[Any], Any]], report: Reporter) -> None:
+def _try(path: str, text: str | None, trials: dict[str, Callable[[Any], Any]], report: Reporter) -> None:
     """Run the file, then call every trial with its module."""
     report("begin", name=None)
-    module = _watched(path, report, partial(_run, path, "exercise"))
+    module = _watched(path, report, partial(_run, path, "exercise", text))
     if module is None:
         return
     for name, function in trials.items():
@@ -134,12 +134,12 @@ def _observed(function: Callable[[Any], Any], module: types.ModuleType) -> tuple
     return (function(module),)
 
 
-def _run(path: str, name: str) -> types.ModuleType:
-    """A new module with the file's code."""
+def _run(path: str, name: str, text: str | None = None) -> types.ModuleType:
+    """A new module with the file's code, or with the code of `text`."""
     module = types.ModuleType(name)
     module.__file__ = path
     with open(path, "rb") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
+        code = compile(file.read() if text is None else text, path, "exec", dont_inherit=True)
     exec(code, module.__dict__)
     return module
 

@@ -21,6 +21,7 @@ from microtape.recording.script.running import RunningScript
 
 SECONDS = 30.0
 _RECORDED_CHECK = Path(__file__).resolve().parent / "recorded_check.py"
+_GUARD = "lessons.checking.no_subprocesses:no_subprocesses:an exercise"
 
 
 def record_program(program: Path, passes: str | None = None, *, fault: str | None = None) -> Recording:
@@ -39,8 +40,19 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:
     """The recording of a file in one check; None if backward is never called."""
     args = [str(file.resolve()), str(exercise.check.resolve()), check.name]
-    recording = _record(_RECORDED_CHECK, args, "all", "lessons.checking.no_subprocesses:no_subprocesses:an exercise")
+    recording = _record(_RECORDED_CHECK, args, "all", _GUARD)
     return None if isinstance(recording, str) else replace(recording, title=file.name)
+
+
+def record_own_engine(exercise: Exercise, file: Path) -> Recording | None:
+    """What the learner's own engine writes of the program in `with_writer`; None if it does not get that far."""
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        out = Path(folder) / "own.tape"
+        _record(_RECORDED_CHECK, [str(file.resolve()), str(exercise.check.resolve()), str(out)], "1", _GUARD)
+        try:
+            return replace(load(out), title=file.name)
+        except RecordingError:
+            return None
 
 
 def _record(script: Path, args: list[str], passes: str | None, within: str | None) -> Recording | str:

@@ -1,4 +1,4 @@
-"""The script that `record` runs to record one check: it calls the check with the learner's module."""
+"""The script that `record` runs: it calls one check with the learner's module, or lets it write its own recording."""
 
 import sys
 import types
@@ -15,4 +15,14 @@ def run(path: str, name: str) -> types.ModuleType:
 
 if __name__ == "__main__":
     _, learners, checks, wanted = sys.argv
-    getattr(run(checks, "check"), wanted)(run(learners, "exercise"))
+    check, exercise = run(checks, "check"), run(learners, "exercise")
+    if wanted.endswith(".tape"):
+        from microtape.recording import RecordingWriter
+
+        writer = RecordingWriter()
+        try:
+            check.with_writer(exercise, writer)
+        finally:
+            writer.save(wanted)
+    else:
+        getattr(check, wanted)(exercise)

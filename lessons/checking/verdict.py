@@ -60,16 +60,18 @@ def check(
     seconds: float = SECONDS,
     expected: Expected | None = None,
     process: CheckingProcess | None = None,
+    start: str = "",
 ) -> Verdict:
     """Check a learner's file. Takes about half a second, or at most the given number of seconds longer.
 
-    With `expected` and `process`, what can be done before is done: the solution has run, and a process waits.
+    With `expected` and `process`, what can be done before is done: the solution has run, and a process waits. `start`
+    is the text that the learner began with, if that is not the exercise as shipped.
 
     Raises:
         LessonError: the exercise itself is at fault: its solution cannot be run.
         OSError: the learner's file cannot be read.
     """
-    untouched = file.read_bytes() == exercise.path.read_bytes()
+    untouched = file.read_bytes() in (exercise.path.read_bytes(), start.encode())
     with ThreadPoolExecutor(1) as pool, contextlib.ExitStack() as ours:
         own = pool.submit(observe, exercise, [file], seconds=seconds, process=process)
         if expected is None:

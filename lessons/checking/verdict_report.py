@@ -47,7 +47,7 @@ def headline(verdict: Verdict, *, ascii: bool = False) -> Said:
 
 def _lines(verdict: Verdict, marks: tuple[str, str], result_first: bool) -> Iterator[Said]:
     if verdict.untouched:
-        yield Said("The file is as shipped. Its comments say what to write.", "strong")
+        yield Said("Nothing is written in the file yet. Its comments say what to write.", "strong")
         return
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")

@@ -40,7 +40,7 @@ class WarmChecker:
             except LessonError:
                 self._forget()
 
-    def check(self, file: Path) -> Verdict:
+    def check(self, file: Path, *, start: str = "") -> Verdict:
         """Check the file; see `verdict.check`, also for the exceptions."""
         self.stop()
         with self._lock:
@@ -50,7 +50,7 @@ class WarmChecker:
                 self._expected = Expected(self._exercise)
             self._running.append(process)
             try:
-                return check(self._exercise, file, expected=self._expected, process=process)
+                return check(self._exercise, file, expected=self._expected, process=process, start=start)
             except LessonError:
                 self._forget()  # it is run again when the lesson may be mended
                 raise

@@ -1,4 +1,9 @@
-"""The learner's files: a copy of each exercise, made when it is first needed and never overwritten without asking."""
+"""The learner's files: one for each exercise, made when it is first needed and never overwritten without asking.
+
+exercises/NAME.py   the file of a lesson
+passed/NAME.py      that file as it last passed
+begun/NAME.py       that file as the learner began with it, if it continues one of an earlier lesson
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from lessons.learner.progress import Progress, write_atomically
+from lessons.model.growing import grown, pieces
 from lessons.model.lesson import Lesson
 
 FOLDER_VARIABLE = "MICROTAPE_DATA"
@@ -35,14 +41,66 @@ class Workspace:
         self.progress = Progress(self.folder / "progress.json")
 
     def exercise(self, lesson: Lesson) -> Path:
-        """The learner's file of a lesson, copied from the course if there is none.
+        """The learner's file of a lesson. If there is none, or nothing is written in it yet, it is made: see `start`.
 
-        Raises OSError if it cannot be copied.
+        Raises OSError if it cannot be written.
         """
         path = self.folder / "exercises" / f"{lesson.name}.py"
         if not path.exists():
-            write_atomically(path, lesson.exercise.path.read_bytes())
+            self._begin(lesson, path)
+        elif lesson.continues is not None and self._is_untouched(lesson, path):
+            self._begin(lesson, path)  # the lesson before may have been solved since
         return path
+
+    def _is_untouched(self, lesson: Lesson, path: Path) -> bool:
+        """Whether a file is as the learner began with it, and would begin with another one now."""
+        text = path.read_bytes()
+        begun = (self._bytes("begun", lesson), lesson.exercise.path.read_bytes())
+        return text in begun and text != self._start(lesson)
+
+    def _begin(self, lesson: Lesson, path: Path) -> None:
+        write_atomically(path, self._start(lesson))
+        if lesson.continues is not None:
+            write_atomically(self.folder / "begun" / f"{lesson.name}.py", self._start(lesson))
+
+    def _start(self, lesson: Lesson) -> bytes:
+        return self.start(lesson).encode()
+
+    def _bytes(self, folder: str, lesson: Lesson) -> bytes | None:
+        try:
+            return (self.folder / folder / f"{lesson.name}.py").read_bytes()
+        except OSError:
+            return None
+
+    def start(self, lesson: Lesson) -> str:
+        """What the learner begins a lesson with: the exercise of the course.
+
+        A lesson that continues another one begins with the learner's own file of that lesson as it last passed, if it
+        did, and with what the exercise adds to it.
+        """
+        shipped = lesson.exercise.path.read_text(encoding="utf-8")
+        before = lesson.continues
+        if before is None or not (own := self.own_start(before)):
+            return shipped
+        return grown(own, before.exercise.solution.read_text(encoding="utf-8"), shipped)
+
+    def own_start(self, lesson: Lesson) -> str:
+        """The learner's file of a lesson as it last passed; an empty text if it never did, or cannot be read."""
+        try:
+            text = (self._bytes("passed", lesson) or b"").decode()
+            pieces(text)
+        except (SyntaxError, ValueError):
+            return ""
+        return text
+
+    def attempted(self, lesson: Lesson, *, passed: bool) -> None:
+        """Count a check of the learner's file. One that passes is kept: the lesson that continues it begins with it.
+
+        Raises OSError if that cannot be written.
+        """
+        self.progress.attempted(lesson.name, passed=passed)
+        if passed:
+            write_atomically(self.folder / "passed" / f"{lesson.name}.py", self.exercise(lesson).read_bytes())
 
     def read(self, lesson: Lesson) -> str:
         """The learner's file as text. Bytes that are not UTF-8 are replaced."""
@@ -71,8 +129,8 @@ class Workspace:
             The path of the learner's old file, None if it was as shipped.
         """
         path = self.exercise(lesson)
-        kept = self._set_aside(path) if path.read_bytes() != lesson.exercise.path.read_bytes() else None
-        write_atomically(path, lesson.exercise.path.read_bytes())
+        kept = self._set_aside(path) if path.read_bytes() != self._start(lesson) else None
+        self._begin(lesson, path)
         self.progress.forget(lesson.name)
         return kept
 

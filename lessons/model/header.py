@@ -3,6 +3,7 @@
 title = "Fan-out: why gradients add"
 summary = "A number that is used twice gets the sum of two gradients."
 needs = ["chain_rule"]               names of the earlier lessons that this one builds on; optional
+continues = "chain_rule"             the earlier lesson whose file the learner goes on with; optional
 introduces = ["backward", "leaf"]    words that no earlier lesson uses; optional
 explains = ["a second time"]         pieces of the error messages that it explains, for `learn about`; optional
 findings = ["overwritten"]           kinds of findings that it is about, which `diagnose` then says; optional
@@ -32,7 +33,8 @@ from microtape.errors import RecordingError
 from microtape.recording.choosing.passes import parse_passes
 
 KNOWN = (
-    "title", "summary", "needs", "introduces", "explains", "findings", "pytorch", "passes", "predict", "wrong_engine",
+    "title", "summary", "needs", "continues", "introduces", "explains", "findings", "pytorch", "passes", "predict",
+    "wrong_engine",
 )  # fmt: skip
 ANSWER = re.compile(r"next|changes|succeeds|(gradient|shape|grad) \S+|inside \S+ (return [1-9]|\S+)")
 ANSWERS = '"next", "changes", "succeeds", "gradient NAME", "shape NAME", "grad NAME" or "inside FUNCTION NAME"'
@@ -48,6 +50,7 @@ class Header(NamedTuple):
     title: str
     summary: str
     needs: tuple[str, ...]
+    continues: str
     introduces: tuple[str, ...]
     explains: tuple[str, ...]
     findings: tuple[str, ...]
@@ -66,6 +69,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         title=_text(path, table, "title"),
         summary=_text(path, table, "summary"),
         needs=_words(path, table, "needs"),
+        continues=_text(path, table, "continues") if "continues" in table else "",
         introduces=_words(path, table, "introduces"),
         explains=_words(path, table, "explains"),
         findings=_words(path, table, "findings"),

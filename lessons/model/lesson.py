@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from lessons.model.growing import with_pieces
+
 AT_RANDOM = "at_random"
 """The function of `check.py` that is not a check: `at_random(exercise, random)` runs the module on random input."""
+WITH_WRITER = "with_writer"
+"""Another one: `with_writer(exercise, writer)` runs a program on the learner's own engine, which tells the writer."""
 
 
 class Check(NamedTuple):
@@ -60,16 +64,28 @@ class WrongEngine(NamedTuple):
 
 @dataclass(frozen=True)
 class Exercise:
-    """A file to complete, and everything needed to check it."""
+    """A file to complete, and everything needed to check it.
+
+    The exercise of a lesson that continues an earlier one is that lesson's solution with something new in it; its right
+    and wrong answers hold only what differs from its own solution.
+    """
 
     path: Path  # as shipped
     solution: Path
     check: Path
     checks: tuple[Check, ...]
     has_random_inputs: bool  # whether `check.py` has an `at_random`
+    has_writer: bool  # whether it has a `with_writer`: the exercise is an engine that writes recordings
     right_answers: tuple[RightAnswer, ...]
     wrong_answers: tuple[WrongAnswer, ...]
     hints: tuple[str, ...]
+    continues: Exercise | None = None
+
+    def text(self, path: Path) -> str:
+        """The whole text of the exercise, the solution or one of the answers."""
+        text = path.read_text(encoding="utf-8")
+        is_whole = self.continues is None or path.parent == self.path.parent
+        return text if is_whole else with_pieces(self.solution.read_text(encoding="utf-8"), text)
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,7 @@ class Lesson:
     pytorch: tuple[tuple[str, str], ...]  # PyTorch's names for it, each with the title of a page about it
     wrong_engine: WrongEngine | None
     exercise: Exercise
+    continues: Lesson | None = None  # the lesson whose file the learner goes on with
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,14 @@
         exercise.py   the file that the learner completes
         solution.py   one right answer; its behaviour is what the checks expect
         check.py      functions that call the learner's module and return its results; `at_random(exercise, random)`
-                      calls it on input from a numpy generator, which tells equivalent mutants from survivors
+                      calls it on input from a numpy generator, which tells equivalent mutants from survivors;
+                      `with_writer(exercise, writer)` lets the learner's own engine write a recording
         hints.md      hints from vague to explicit, separated by lines of ---
         right/*.py    other right answers, written differently; the docstring says how they differ
         wrong/*.py    known wrong answers; the docstring is the diagnosis
+
+A lesson that `continues` an earlier one has that lesson's solution in its exercise and its solution, whole. Its right
+and wrong answers hold only the pieces that differ from the solution: see `lessons.model.growing`.
 
 See `lessons.model.header` for the keys of the header.
 """
@@ -19,11 +23,12 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from lessons.model.header import LessonError, read_header
-from lessons.model.lesson import AT_RANDOM, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
+from lessons.model.lesson import AT_RANDOM, WITH_WRITER, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
 
 COURSE = Path(__file__).resolve().parent.parent / "course"
 """The course that comes with microtape."""
@@ -37,7 +42,9 @@ def load_course(folder: Path = COURSE) -> Course:
     Raises:
         LessonError: the folder has no lessons, or one of them is invalid.
     """
-    lessons = [_load_lesson(path.parent) for path in lesson_files(folder)]
+    lessons: list[Lesson] = []
+    for path in lesson_files(folder):
+        lessons.append(_load_lesson(path.parent, {lesson.name: lesson for lesson in lessons}))
     if not lessons:
         raise LessonError(f"{folder}: no lessons here; a lesson is a folder such as 01_name that contains a lesson.md")
     for one, other in itertools.pairwise(lessons):
@@ -51,11 +58,13 @@ def load_course(folder: Path = COURSE) -> Course:
             if needed not in names[:index]:
                 path = lesson.folder / "lesson.md"
                 raise LessonError(f"{path}: needs {needed!r}, but no earlier lesson has that name")
-    return Course(
-        tuple(
-            replace(lesson, number=number, prose=_with_needs(lesson, names)) for number, lesson in enumerate(lessons, 1)
-        )
-    )
+    done: dict[str, Lesson] = {}
+    for number, lesson in enumerate(lessons, 1):
+        numbered = replace(lesson, number=number, prose=_with_needs(lesson, names))
+        if lesson.continues is not None:
+            numbered = replace(numbered, continues=done[lesson.continues.name])
+        done[lesson.name] = numbered
+    return Course(tuple(done.values()))
 
 
 def lesson_files(folder: Path) -> list[Path]:
@@ -79,13 +88,16 @@ def _number(folder: Path) -> int:
     return int(number) if number.isdecimal() else 0  # a name that will be refused
 
 
-def _load_lesson(folder: Path) -> Lesson:
+def _load_lesson(folder: Path, earlier: Mapping[str, Lesson]) -> Lesson:
     if not re.fullmatch(r"[0-9]{1,3}_[a-z0-9_]+", folder.name):
         raise LessonError(f"{folder}: name the folder by number and name, as in 01_tape_of_numbers")
     path = folder / "lesson.md"
     header, prose = read_header(path, _read(path))
     if IN_PYTORCH not in prose:
         raise LessonError(f"{path}: there is no section {IN_PYTORCH!r}: say how PyTorch does it")
+    if header.continues and header.continues not in earlier:
+        raise LessonError(f"{path}: continues {header.continues!r}, but no earlier lesson has that name")
+    continues = earlier.get(header.continues)
     return Lesson(
         number=0,
         name=folder.name.partition("_")[2],
@@ -101,11 +113,12 @@ def _load_lesson(folder: Path) -> Lesson:
         explains=header.explains,
         pytorch=header.pytorch,
         wrong_engine=header.wrong_engine,
-        exercise=_exercise(folder),
+        exercise=_exercise(folder, continues.exercise if continues is not None else None),
+        continues=continues,
     )
 
 
-def _exercise(folder: Path) -> Exercise:
+def _exercise(folder: Path, continues: Exercise | None) -> Exercise:
     check = _file(folder, "check.py")
     hints = tuple(hint.strip() for hint in re.split(r"^---[ \t]*$", _read(folder / "hints.md"), flags=re.MULTILINE))
     if not all(hints):
@@ -116,12 +129,14 @@ def _exercise(folder: Path) -> Exercise:
         check=check,
         checks=_checks(check),
         has_random_inputs=any(one.name == AT_RANDOM for one in _functions(check)),
+        has_writer=any(one.name == WITH_WRITER for one in _functions(check)),
         right_answers=tuple(
             RightAnswer(path.stem, path, _docstring(path, _parse(path), "begin with a docstring: what is different"))
             for path in sorted((folder / "right").glob("*.py"))
         ),
         wrong_answers=tuple(_wrong_answer(path) for path in sorted((folder / "wrong").glob("*.py"))),
         hints=hints,
+        continues=continues,
     )
 
 
@@ -130,7 +145,7 @@ def _functions(path: Path) -> list[ast.FunctionDef]:
 
 
 def _checks(path: Path) -> tuple[Check, ...]:
-    functions = [one for one in _functions(path) if one.name != AT_RANDOM]
+    functions = [one for one in _functions(path) if one.name not in (AT_RANDOM, WITH_WRITER)]
     if not functions:
         raise LessonError(f"{path}: there is no check; write a function that takes the learner's module")
     return tuple(

@@ -19,6 +19,8 @@ from lessons.model.lesson import Course
 from lessons.model.predictions import is_given_away, right_answer
 from lessons.model.template import todos
 from lessons.proving.evidence import Evidence, finished, run_blocks
+from lessons.proving.given_away import stands_above
+from lessons.proving.growth import any_right_answer_can_go_on, grows_from_the_lesson_before
 from lessons.proving.vocabulary import uses_nothing_later
 
 PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # columns: beside the text, inside the text, in a terminal
@@ -77,6 +79,17 @@ def predictions_have_answers(evidence: Evidence) -> Iterator[str]:
             yield f"lesson.md: {prediction.ask!r}: {error}"
 
 
+def predictions_stand_nowhere_above(evidence: Evidence) -> Iterator[str]:
+    """The number that a question asks for stands neither in the text, its outputs and pictures, nor in the question."""
+    for prediction in evidence.lesson.predictions:
+        try:
+            right = right_answer(evidence.recording, prediction)
+        except LessonError:
+            continue  # reported by predictions_have_answers
+        if (where := stands_above(evidence.lesson, prediction, right)) is not None:
+            yield f"lesson.md: {prediction.ask!r}: the answer, {right}, can be read: {where!r}: use other numbers"
+
+
 def wrong_engine_goes_wrong(evidence: Evidence) -> Iterator[str]:
     """A wrong engine goes wrong on its program, where the real engine does not, and the text mentions it."""
     wrong = evidence.lesson.wrong_engine
@@ -108,13 +121,16 @@ def prose_is_true(evidence: Evidence) -> Iterator[str]:
 
 
 def exercise_fails_as_shipped(evidence: Evidence) -> Iterator[str]:
-    """The exercise as shipped is not solved, and run by itself it ends at a NotImplementedError."""
+    """The exercise as shipped is not solved. Run by itself, it ends at a NotImplementedError, or goes visibly wrong."""
     exercise = evidence.lesson.exercise
     if evidence.passes(evidence.observations[exercise.path]):
         yield "exercise.py: it already passes as shipped"
     text = exercise.path.read_text(encoding="utf-8")
     if MAIN not in text:
         yield f"exercise.py: end it with {MAIN} and something to try"
+    elif "raise NotImplementedError" not in text:
+        if run_blocks([text]) == run_blocks([exercise.solution.read_text(encoding="utf-8")]):
+            yield "exercise.py: run by itself, it prints what the solution prints"
     elif not run_blocks([text])[0].endswith("NotImplementedError\n"):
         yield "exercise.py: run by itself, it does not reach a `raise NotImplementedError`"
 
@@ -152,13 +168,13 @@ def right_answers_pass(evidence: Evidence) -> Iterator[str]:
     exercise = evidence.lesson.exercise
     if len(exercise.right_answers) < 2:
         yield "right: give at least two other right answers, in right/*.py"
-    written = [ast.dump(ast.parse(exercise.solution.read_text(encoding="utf-8")))]
+    written = [ast.dump(ast.parse(exercise.text(exercise.solution)))]
     for right in exercise.right_answers:
         observed = evidence.observations[right.path]
         if not evidence.passes(observed):
             failed = observed.broken.summary if observed.broken else "not " + ", ".join(_failures(evidence, right.path))
             yield f"right/{right.path.name}: it does not pass: {failed}"
-        written.append(ast.dump(ast.parse(right.path.read_text(encoding="utf-8"))))
+        written.append(ast.dump(ast.parse(exercise.text(right.path))))
         if written[-1] in written[:-1]:
             yield f"right/{right.path.name}: it is the same program as another right answer"
 
@@ -215,9 +231,12 @@ PROOFS: tuple[Proof, ...] = (
     program_has_a_pass,
     files_fit,
     predictions_have_answers,
+    predictions_stand_nowhere_above,
     wrong_engine_goes_wrong,
     prose_is_true,
     exercise_fails_as_shipped,
+    grows_from_the_lesson_before,
+    any_right_answer_can_go_on,
     solution_passes,
     right_answers_pass,
     wrong_answers_are_known,

@@ -41,6 +41,7 @@ ranks/     what differs between the processes of one run
 
 writing/   watches the engine and writes a recording
   recorder            the watcher; `record` and `snapshot`
+  recording_writer    the same for an engine that is not ours, which tells it what it does
   faults              keeps the recorder's own faults from the program
   segment             a part of the program that can be forgotten;  joining, renumbering: one recording of several
   open_pass           the pass that is running;  passes_of_threads: in which thread
@@ -98,11 +99,18 @@ if TYPE_CHECKING:
     from microtape.recording.engines import record, snapshot
     from microtape.recording.model.model import Recording
     from microtape.recording.writing.recorder import Recorder
+    from microtape.recording.writing.recording_writer import RecordingWriter
 
-__all__ = ["Recorder", "Recording", "record", "snapshot"]
+__all__ = ["Recorder", "Recording", "RecordingWriter", "record", "snapshot"]
 
 # Who only reads a recording needs no recorder.
 __getattr__, __dir__ = imported_later(
     __name__,
-    {"Recorder": "writing.recorder", "Recording": "model.model", "record": "engines", "snapshot": "engines"},
+    {
+        "Recorder": "writing.recorder",
+        "Recording": "model.model",
+        "RecordingWriter": "writing.recording_writer",
+        "record": "engines",
+        "snapshot": "engines",
+    },
 )

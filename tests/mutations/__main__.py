@@ -2,6 +2,8 @@
 
 python -m tests.mutations 100000           numbers 0 to 99,999
 python -m tests.mutations 1 --first 4711   number 4711 alone
+
+Ctrl-C ends it early, and it tells what was counted so far.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
+import signal
 import sys
 import time
 import traceback
@@ -41,9 +44,15 @@ def main() -> int:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     before = _peak()
     refused: Counter[str] = Counter()
+    asked_to_end: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
     opened = faults = largest = 0
     slowest = 0.0
+    count = 0
     for number in range(options.first, options.first + options.count):
+        if asked_to_end:
+            break
+        count += 1
         data = mutants.mutant(number)
         largest = max(largest, len(data))
         began = time.process_time()
@@ -60,14 +69,12 @@ def main() -> int:
             refused[re.sub(r"[-\d,.]+", "N", message)[:60]] += 1
     for kind, count in refused.most_common(40):
         print(f"{count:8,}  {kind}")
-    print(
-        f"{options.count:,} files from number {options.first:,}: {sum(refused.values()):,} refused, {opened:,} opened"
-    )
+    print(f"{count:,} files from number {options.first:,}: {sum(refused.values()):,} refused, {opened:,} opened")
     print(f"and shown by every view, {faults:,} faults; memory rose from {before:,} to {_peak():,} MB at most")
     print(f"the slowest took {slowest:.1f} s; the largest had {largest:,} bytes")
     if options.figures is not None:
         write_figures(
-            options.figures, files=options.count, refused=sum(refused.values()), opened=opened, faults=faults,
+            options.figures, files=count, refused=sum(refused.values()), opened=opened, faults=faults,
             limit_mb=MEMORY // 1_000_000, before_mb=before, peak_mb=_peak(), slowest_s=round(slowest, 1),
             largest=largest,
         )  # fmt: skip

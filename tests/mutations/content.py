@@ -33,13 +33,13 @@ def zipped(members: Members, method: int = zipfile.ZIP_DEFLATED, again: str | No
     return buffer.getvalue()
 
 
-def changed_json(members: Members, random: Random) -> Members:
+def changed_json(members: Members, random: Random, name: str = JSON) -> Members:
     """Change fields by their types: numbers, indices, counts, texts, missing and additional entries."""
-    top = json.loads(members[JSON])
+    top = json.loads(members[name])
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         _change_part(top, random)
-    lines = [f"{json.dumps(name)}:{json.dumps(part, separators=(',', ':'))}" for name, part in top.items()]
-    return members | {JSON: ("{" + random.choice((",\n", ",\n", ", ")).join(lines) + "}\n").encode()}
+    lines = [f"{json.dumps(key)}:{json.dumps(part, separators=(',', ':'))}" for key, part in top.items()]
+    return members | {name: ("{" + random.choice((",\n", ",\n", ", ")).join(lines) + "}\n").encode()}
 
 
 def _change_part(top: dict[str, Any], random: Random) -> None:
@@ -112,7 +112,7 @@ def _other(now: Any, random: Random) -> Any:
 
 def changed_arrays(members: Members, random: Random) -> Members:
     """Change the `.npy` members: headers that claim other dtypes and shapes, bytes of elements, members too many."""
-    names = [name for name in members if name != JSON]
+    names = [name for name in members if not name.endswith(".json")]
     if not names:
         return members | {"float32.npy": b""}
     name = random.choice(names)

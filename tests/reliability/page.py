@@ -37,10 +37,14 @@ def as_page(figures: Mapping[str, Figures | None]) -> str:
         if found is None:
             parts.append(f"Not run yet: `python -m tests.reliability {name}`.\n")
         else:
-            parts.append(
-                f"{write(found)}\n\n`python -m tests.reliability {name}`, {found['date']}, {found['machine']}.\n"
-            )
+            parts.append(f"{write(found)}\n\n`python -m tests.reliability {name}`, {made_on(found)}\n")
     return "".join(parts)
+
+
+def made_on(found: Figures) -> str:
+    """When it was made and on what: `2026-11-24, Linux on x86_64, 2 processors, Python 3.11.7.`"""
+    load = f"; {found['load']}" if "load" in found else ""
+    return f"{found['date']}, {found['machine']}{load}."
 
 
 def _events(found: Figures) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import contextlib
 import statistics
 import sys
 import tempfile
@@ -19,7 +18,8 @@ from urllib.parse import urlsplit
 from tests.reliability.figures import write_figures
 from tests.support.serving import PATIENCE, serving
 
-KEYS = (("\x1b[C", b"step 1 of 5"), ("\x1b[C", b"step 2 of 5"), ("\x1b[D", b"step 1 of 5"))
+RIGHT, LEFT = "\x1b[C", "\x1b[D"
+KEYS = ((RIGHT, b"step 1 of 5"), (RIGHT, b"step 2 of 5"), (LEFT, b"step 1 of 5"), (LEFT, b"step 0 of 5"))
 
 
 class Page:
@@ -28,25 +28,32 @@ class Page:
     def __init__(self, socket: Any) -> None:
         self._socket = socket
         self._heard = b""
+        self._more = asyncio.Event()
+
+    async def read_on(self) -> None:
+        """Read what comes, as long as something does: a page that is silent is closed."""
+        async for message in self._socket:
+            self._heard += message.data if isinstance(message.data, bytes) else message.data.encode()
+            self._more.set()
 
     async def hear(self, part: bytes) -> None:
         """Wait until the stepper has written this."""
         async with asyncio.timeout(PATIENCE):
             while part not in self._heard:
-                message = await self._socket.receive()
-                assert isinstance(message.data, bytes | str), message
-                self._heard += message.data if isinstance(message.data, bytes) else message.data.encode()
+                self._more.clear()
+                await self._more.wait()
         self._heard = b""
 
+    async def press(self, key: str, answer: bytes) -> float:
+        """Press a key. Returns how many seconds the answer took."""
+        began = time.monotonic()
+        await self._socket.send_json(["stdin", key])
+        await self.hear(answer)
+        return time.monotonic() - began
+
     async def answer_times(self) -> list[float]:
-        """Press keys one after the other. Returns how many seconds each took."""
-        times = []
-        for key, answer in KEYS:
-            began = time.monotonic()
-            await self._socket.send_json(["stdin", key])
-            await self.hear(answer)
-            times.append(time.monotonic() - began)
-        return times
+        """Press keys one after the other, and come back to where it began."""
+        return [await self.press(key, answer) for key, answer in KEYS]
 
 
 async def measure(folder: Path, count: int) -> dict[str, float]:
@@ -54,20 +61,17 @@ async def measure(folder: Path, count: int) -> dict[str, float]:
     from aiohttp import ClientSession
 
     with serving(folder) as (url, server):
-        async with contextlib.AsyncExitStack() as stack:
-            client = await stack.enter_async_context(ClientSession())
+        async with ClientSession() as client, asyncio.TaskGroup() as reading:
             origin = {"Origin": f"http://{urlsplit(url).netloc}"}
             pages = []
             for _ in range(count):
-                socket = await client.ws_connect(f"{url}ws?width=120&height=40", headers=origin)
-                pages.append(Page(socket))
-                await pages[-1].hear(b"step 0 of 5")
+                page = Page(await client.ws_connect(f"{url}ws?width=120&height=40", headers=origin))
+                reading.create_task(page.read_on())
+                await page.hear(b"step 0 of 5")
+                pages.append(page)
             sessions = sessions_of(server.pid)
             megabytes = sum(map(memory, (server.pid, *sessions))) / 1e6
             alone = await pages[0].answer_times()
-            for key, answer in (("\x1b[D", b"step 0 of 5"),):  # back to the start, as the others are
-                await pages[0]._socket.send_json(["stdin", key])
-                await pages[0].hear(answer)
             together = [
                 one for times in await asyncio.gather(*(page.answer_times() for page in pages)) for one in times
             ]

@@ -16,6 +16,7 @@ from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
+from lessons.learner.progress import Record
 from microtape.errors import RecordingError
 from tui.learn.course_text import Page, terminal_text
 from tui.learn.exercise import ExerciseView
@@ -54,6 +55,7 @@ KEYS = (
 class LessonScreen(LessonActionsScreen):
     """One lesson of a course."""
 
+    AUTO_FOCUS = ""  # `on_mount` chooses the view
     CSS_PATH = "learn.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (ROOM_FOR_TWO["program"], "-wide")]  # noqa: RUF012
 
@@ -99,8 +101,9 @@ class LessonScreen(LessonActionsScreen):
         yield Static(id="lesson-too-small")
 
     def on_mount(self) -> None:
-        """Show the text, with the program beside it if there is room."""
-        self.action_view("text")
+        """Show the program of a new lesson, else the text; both if there is room. The text explains what was seen."""
+        is_new = self._workspace.progress.of(self.lesson.name) == Record()
+        self.action_view("program" if is_new else "text")
         self._record(self._program)
 
     def on_resize(self, event: Resize) -> None:

@@ -10,7 +10,7 @@ from textual import work
 from textual.worker import get_current_worker
 
 from lessons import Course, Lesson, LessonError, Verdict, Workspace
-from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps, own_engine
 from lessons.checking.in_pytorch import can_run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, headline, report
 from lessons.checking.warm_checker import WarmChecker
@@ -104,21 +104,22 @@ class LessonActionsScreen(GuardedScreen[None]):
     def _check(self) -> None:
         try:
             file = self._workspace.exercise(self.lesson)
-            verdict = self._checker.check(file)
+            verdict = self._checker.check(file, start=self._workspace.start(self.lesson))
         except (LessonError, OSError) as error:
             self._say(Said(str(error), "bad"), title="check")
             return
         if get_current_worker().is_cancelled:
             return
         self._verdict = verdict
-        attempted = partial(self._workspace.progress.attempted, self.lesson.name, passed=verdict.passed)
-        self.call_later(self._remember, attempted)
+        self.call_later(self._remember, partial(self._workspace.attempted, self.lesson, passed=verdict.passed))
         said, short = report(verdict, ascii=self._ascii, result_first=True), headline(verdict, ascii=self._ascii)
         # In the editor, these keys would be typed into the file.
         first = "Esc, then " if self._exercise.is_editing else ""
         if verdict.passed:
             written = "v shows other ways to write it, " if self._solutions else ""
             said.insert(1, Said(f"{first}{written}n goes to the next lesson.", "dim"))
+            if self.lesson.exercise.has_writer:
+                said.insert(1, Said(f"{first}d opens your own engine in the stepper.", "strong"))
             solved, follows = short, f"{first}n goes to the next lesson."
             short = Said(f"{solved.text} {follows}", solved.role)
         elif failed_checks(verdict) and may_have_steps(self.lesson.exercise):
@@ -149,11 +150,22 @@ class LessonActionsScreen(GuardedScreen[None]):
     def action_where(self) -> None:
         """Open the stepper on the learner's file where it differs from the solution."""
         self.action_view("exercise")
+        if self._verdict is not None and self._verdict.passed and self.lesson.exercise.has_writer:
+            self._own_engine()
+            return
         if self._verdict is None or not failed_checks(self._verdict):
             self._exercise.write([Said("Check your file first, with c. If a check fails, d shows its steps.", "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
         self._where(self._verdict)
+
+    @work(thread=True, group="check", exclusive=True)
+    def _own_engine(self) -> None:
+        """Open the stepper on the learner's own engine."""
+        found = own_engine(self.lesson.exercise, self._workspace.exercise(self.lesson))
+        if found is not None and not get_current_worker().is_cancelled:
+            stepper = DivergenceStepper(cursor_at(found), ascii=self._ascii)
+            self.call_later(self.app.push_screen, stepper)
 
     @work(thread=True, group="check", exclusive=True)
     def _where(self, verdict: Verdict) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lessons import Course, Lesson, Verdict, Workspace, check
-from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps
+from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps, own_engine
 from lessons.checking.in_pytorch import can_run_in_pytorch, run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, report
 from lessons.checking.warm_checker import WarmChecker
@@ -147,8 +147,9 @@ def _also_in_pytorch(context: CommandContext, lesson: Lesson) -> None:
 def tried(context: CommandContext, lesson: Lesson, checker: WarmChecker | None = None) -> Verdict:
     """Check the learner's file, store the attempt, and print the report."""
     path = context.workspace.exercise(lesson)
-    verdict = checker.check(path) if checker is not None else check(lesson.exercise, path)
-    context.workspace.progress.attempted(lesson.name, passed=verdict.passed)
+    start = context.workspace.start(lesson)
+    verdict = checker.check(path, start=start) if checker is not None else check(lesson.exercise, path, start=start)
+    context.workspace.attempted(lesson, passed=verdict.passed)
     context.print(f"lesson {lesson.number}: {lesson.title}")
     put(f"{path}\n")
     tell(context, report(verdict, ascii=context.ascii))
@@ -218,13 +219,19 @@ def reset(context: CommandContext, lesson: Lesson) -> int:
 def step(context: CommandContext, lesson: Lesson) -> int:
     """Open the stepper on the learner's file where it differs from the solution; without a terminal, print the step."""
     path = context.workspace.exercise(lesson)
-    found = find_divergence(lesson.exercise, check(lesson.exercise, path), path)
+    verdict = check(lesson.exercise, path)
+    found = find_divergence(lesson.exercise, verdict, path)
+    if verdict.passed and lesson.exercise.has_writer:
+        found = own_engine(lesson.exercise, path)
     if found is None:
         say("there are no steps to show: your file does not call backward in a check that fails")
         return Exit.NOT_SOLVED
     if has_terminal():
         return show(context, found)
     moment = found.step
+    if verdict.passed:
+        _print_step(context, found.recording, (0, 0))
+        return Exit.OK
     context.print(found.check.title)
     context.print(found.in_words())
     _print_step(context, found.recording, (moment.pass_index, moment.step + 1) if moment is not None else (0, 0))

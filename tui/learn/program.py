@@ -20,6 +20,10 @@ from tui.widgets.bars import TimeBar
 from tui.widgets.panes import SentencePane
 from tui.widgets.source_pane import SourcePane
 from tui.widgets.tape import TapeView
+from viz.basics.characters import to_ascii
+
+PLAY = "Play first: → steps through the program, and you are asked what comes."
+PLAYED = "1 opens the text, which explains what you saw; 3 opens the exercise."
 
 
 class LessonMovement(Movement):
@@ -45,6 +49,7 @@ class ProgramView(Vertical):
         self.questions = questions
         self.movement = LessonMovement(self, (questions,))
         self._ascii = ascii
+        self._has_played = False  # whether the end of the program has been seen
         attach(self, self.movement)
 
     def compose(self) -> ComposeResult:
@@ -61,6 +66,14 @@ class ProgramView(Vertical):
         self.cursor = StepCursor.open(recording)
         self.query_one(TapeView).styles.max_height = len(self.cursor.timeline.rows) + 3
         self.add_class("-recorded")
+
+    def watch_cursor(self, cursor: StepCursor | None) -> None:
+        """Say what to do here: play, and at the end of the program read."""
+        if cursor is not None:
+            is_over = cursor.next_node is None and cursor.timeline.pass_index == len(cursor.recording.passes) - 1
+            self._has_played = self._has_played or is_over
+            said = PLAYED if self._has_played else PLAY
+            self.query_one(TapeView).border_subtitle = to_ascii(said) if self._ascii else said
 
     def say(self, text: str) -> None:
         """Show a text instead of a recording."""

@@ -17,7 +17,7 @@ from microtape.recording.model.model import Recording
 from viz.as_recording import as_recording
 from viz.basics.arrangement import AS_USUAL
 from viz.basics.errors import DrawError
-from viz.basics.graph import LegendItem, VisualGraph
+from viz.basics.graph import VisualGraph
 from viz.basics.options import FEW, MAX_BOXES, Amount, Folding, asked_details
 from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
@@ -82,17 +82,21 @@ class Film:
         """The page, and its last picture."""
         if self.fit is not None:
             raise DrawError("fit= is for a .gif: a page fits itself to its window")
-        chapters, svgs = [], []
-        legend: dict[LegendItem, None] = {}
+        chapters = []
+        drawn: list[tuple[str, VisualGraph]] = []
         count = ProgressCounter(self.progress)
         passes = self._filming(MOST_STEPS).passes(count, _page_work)
         for number, filmed in enumerate(passes):
-            first = filmed.layout.picture(0)
-            chapters.append(filmed.chapter())
-            svgs.append(page_svg(first, f"p{number}", self.time_limit))
-            legend.update(dict.fromkeys(first.legend))
+            chapter, layouts = filmed.page()
+            chapters.append(chapter)
+            ids = (f"p{number}o{opening}" if opening else f"p{number}" for opening in range(len(layouts)))
+            drawn += [(id, layout.picture(0)) for id, layout in zip(ids, layouts, strict=True)]
             count.add(_page_work(len(filmed.layout)))
-        page = film_page(chapters, svgs, list(legend), opens=self.step, theme=self.theme)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a child process
+            svgs = list(pool.map(lambda one: page_svg(one[1], one[0], self.time_limit), drawn))
+        legend = list(dict.fromkeys(item for _, picture in drawn for item in picture.legend))
+        named = {id: svg for (id, _), svg in zip(drawn, svgs, strict=True)}
+        page = film_page(chapters, named, legend, opens=self.step, theme=self.theme)
         last = passes[-1].layout
         return page, last.picture(len(last) - 1)
 

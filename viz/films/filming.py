@@ -15,12 +15,13 @@ from viz.basics.options import Folding, as_whole_number
 from viz.basics.progress import ProgressCounter
 from viz.films.fixed_layout import FixedLayout
 from viz.films.inside_data import inside_chapter
-from viz.films.page_data import Chapter, chapter_of
+from viz.films.openings import find_openings
+from viz.films.page_data import Chapter, changes, chapter_of, steps_of_boxes
 from viz.insides.inside_graph import inside_picture
 from viz.insides.walk import Insides, find_insides, find_passes
 from viz.planning.find_moment import find_moment
 from viz.scene.heading import with_title
-from viz.scene.scene import make_scene
+from viz.scene.scene import Scene, make_scene
 from viz.scene.visual_graph import pictures
 
 PART = 200  # steps of a long pass that the error message suggests filming
@@ -34,10 +35,20 @@ class FilmedPass:
     nodes: Sequence[int]  # the rows of its tape
     moments: Sequence[Moment]
     layout: FixedLayout
+    scene: Scene
+    more_layouts: Callable[[Scene], FixedLayout]
+    max_boxes: int
 
-    def chapter(self) -> Chapter:
-        """The pass for the page."""
-        return chapter_of(self.timeline, self.nodes, self.moments, self.layout)
+    def page(self) -> tuple[Chapter, list[FixedLayout]]:
+        """The pass for the page, and all pictures that it may show there: its own, and those with more folds open."""
+        openings = find_openings(self.timeline.at(), self.scene, self.max_boxes, len(self.moments))
+        layouts = [self.layout, *(self.more_layouts(one.scene) for one in openings[1:])]
+        chapter = chapter_of(self.timeline, self.nodes, self.moments, self.layout)
+        opened = [
+            {**changes(layout), "clicks": steps_of_boxes(layout), "opens": one.opens, "closes": one.closes}
+            for one, layout in zip(openings, layouts, strict=True)
+        ]
+        return replace(chapter, data={**chapter.data, **opened[0], "openings": opened[1:]}), layouts
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,10 +58,11 @@ class FilmedInside:
     insides: Insides
     layout: FixedLayout
 
-    def chapter(self) -> Chapter:
-        """The same as of a pass."""
+    def page(self) -> tuple[Chapter, list[FixedLayout]]:
+        """The same as of a pass; nothing in it is folded."""
         now = find_moment(self.insides.recording, self.insides.pass_index, None)
-        return inside_chapter(now, self.insides, self.layout)
+        chapter = inside_chapter(now, self.insides, self.layout)
+        return replace(chapter, data={**chapter.data, "opens": {}, "closes": {}, "openings": []}), [self.layout]
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +165,13 @@ class Filming:
         if self.steps is not None:  # show only the rows of the tape that change
             touched = {node for done in range(first, last + 1) for node in (timeline.touched(done) if done else ())}
             nodes = tuple(node for node in nodes if node in touched)
-        return FilmedPass(timeline, nodes, moments, self._layout(pictures(timeline, scene, first, last), count))
+
+        def more(other: Scene) -> FixedLayout:
+            uncounted = ProgressCounter(lambda done, of: None)
+            return self._layout(pictures(timeline, other, first, last), uncounted)
+
+        layout = self._layout(pictures(timeline, scene, first, last), count)
+        return FilmedPass(timeline, nodes, moments, layout, scene, more, self.max_boxes)
 
 
 def check_passes(recording: Recording) -> None:

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from pathlib import Path
@@ -25,7 +25,7 @@ SCRIPTS = ("data", "picture", "view", "tape", "source", "node", "film")  # one a
 
 def film_page(
     chapters: Sequence[Chapter],
-    svgs: Sequence[str],
+    svgs: Mapping[str, str],
     legend: Sequence[LegendItem],
     *,
     opens: int | None = None,
@@ -33,7 +33,7 @@ def film_page(
 ) -> str:
     """The page's HTML, in a theme or in the reader's preferred colour scheme. It opens at the step `opens`.
 
-    For `svgs`, one for each chapter, see `viz.films.page_svg`.
+    For `svgs`, by their ids, see `viz.films.page_svg`.
     """
     style = _colours() + (PAGE / "film.css").read_text(encoding="utf-8")
     script = _script()
@@ -56,7 +56,7 @@ def film_page(
         "say": escape(say),
         "style": style,
         "script": script,
-        "graphs": _MARKERS + "".join(_named(number, svg) for number, svg in enumerate(svgs)),
+        "graphs": _MARKERS + "".join(_named(id, svg, is_first=not at) for at, (id, svg) in enumerate(svgs.items())),
         "legend": "".join(_legend_item(item) for item in legend),
         "data": _json(data),
         "parts": "".join(
@@ -113,8 +113,8 @@ _MARKERS = (
 )
 
 
-def _named(number: int, svg: str) -> str:
-    return svg.replace("<svg ", f'<svg id="p{number}" {"hidden" if number else ""} ', 1)
+def _named(id: str, svg: str, *, is_first: bool) -> str:
+    return svg.replace("<svg ", f'<svg id="{id}" {"" if is_first else "hidden"} ', 1)
 
 
 def _legend_item(item: LegendItem) -> str:
@@ -136,4 +136,5 @@ def _legend_item(item: LegendItem) -> str:
         "next": "⋮",
     }
     sign = "⊣" if item.about == "end" else "▂▅█" if item.about == "bars" else signs.get(item.name, "□")
-    return f"<li><b>{escape(sign)}</b> {escape(item.text)}</li>"
+    text = f"{item.text}; a click on an underlined name opens or closes it" if item.name == "fold" else item.text
+    return f"<li><b>{escape(sign)}</b> {escape(text)}</li>"

@@ -139,10 +139,8 @@ def chapter_of(timeline: PassTimeline, nodes: Sequence[int], moments: Sequence[M
         "finding": layout.heading(0).finding,
         "first": moments[0].steps_done,
         "count": len(moments),
-        **changes(layout),
         "tape": [{**_tape_row(end, node), "history": history} for node, history in histories.items()],
         "nodes": {step.node: number for number, now in enumerate(moments) if (step := now.current) is not None},
-        "clicks": steps_of_boxes(layout),
     }
     return Chapter(data, parts, sources.used)
 

@@ -9,12 +9,13 @@ from viz.basics.options import AMOUNTS
 
 Draft = TypeVar("Draft")
 
-FEW, NONE = 12, 0  # boxes up to which folds open by themselves
+FEW, FEWER, NONE = 12, 10, 0  # boxes up to which folds open by themselves
 DRAFTS: Sequence[tuple[Collection[str], int | None]] = (
     (AMOUNTS["debug"], None),
     (AMOUNTS["lecture"], None),
     (AMOUNTS["lecture"], FEW),
     (AMOUNTS["brief"], None),
+    (AMOUNTS["brief"], FEWER),
     (AMOUNTS["lecture"], NONE),
     (AMOUNTS["brief"], NONE),
     ((), None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from microtape.recording.model.model import Recording, TensorRef
@@ -44,30 +45,78 @@ class Link:
     uses: tuple[Use, ...]  # empty for a border, where no gradient ever goes back
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class BoxPlan:
     """The boxes in tape order, and the arrows in the order of their heads."""
 
     view: FoldView
     order: tuple[Key, ...]
     key_of: Mapping[int | TensorRef, Key]
-    links: tuple[Link, ...]
     clusters: Mapping[Key, tuple[Cluster, ...]]
     leaves: Mapping[Group, tuple[int, ...]]  # that are in the box of the group which alone uses them
+    _planner: Planner
+    _repetition: Mapping[int, tuple[Group, int]]  # of each node in a group
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The arrows. What stays within one repetition has none."""
+        inside, key_of = self._repetition, self.key_of
+        drawn = [use for use in self._planner.uses if use.by not in inside or inside[use.by] != inside.get(_node(use))]
+        return (*_links(drawn, key_of), *_cuts(self._planner.cuts, key_of, self.order))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Planner:
     """Plans the boxes of the same nodes with different folds open."""
 
     recording: Recording
     nodes: Sequence[int]
     uses: Sequence[Use]
-    cuts: Sequence[Cut]
+    cuts: Sequence[Cut] = ()
+
+    @cached_property
+    def _users(self) -> Mapping[int | TensorRef, list[int]]:
+        users = defaultdict[int | TensorRef, list[int]](list)
+        for use in self.uses:
+            users[use.of].append(use.by)
+        return users
 
     def plan(self, view: FoldView) -> BoxPlan:
-        """The boxes and arrows of that cut."""
-        return make_box_plan(self.recording, self.nodes, self.uses, view, self.cuts)
+        """Distribute the nodes and the values they use over boxes."""
+        key_of: dict[int | TensorRef, Key] = {}
+        repetition: dict[int, tuple[Group, int]] = {}
+        place: dict[Key, float] = {}
+        for at, item in enumerate(view.items):
+            place[item] = at
+            if isinstance(item, int):
+                key_of[item] = item
+                continue
+            for number, inside in enumerate(item.nodes):
+                key_of.update(dict.fromkeys(inside, item))
+                repetition.update(dict.fromkeys(inside, (item, number)))
+        users = self._users
+        leaves = (node for node in self.nodes if self.recording.nodes[node].variable is not None)
+        inputs = dict.fromkeys([*leaves, *users])
+        unplaced = [one for one in inputs if one not in key_of]
+        input_groups, own = _grouped(self.recording, unplaced, users, repetition, key_of)
+        for group in input_groups:
+            key_of.update(dict.fromkeys(group.members, group))
+        for user, inner in own.items():
+            for leaf in inner:
+                key_of[leaf], repetition[leaf] = user, repetition[users[leaf][0]]
+        clusters: dict[Key, tuple[Cluster, ...]] = {item: view.clusters.get(item, ()) for item in view.items}
+        for one in inputs:
+            key = key_of.setdefault(one, one)
+            if key not in place:
+                around = [key_of[user] for user in users.get(one, ())]
+                place[key] = min((place[user] for user in around), default=0) - 0.5
+                clusters[key] = _common([clusters[user] for user in around])
+        for cut in self.cuts:
+            if isinstance(cut.of, TensorRef) and cut.of not in key_of and key_of.get(cut.into) == cut.into:
+                key_of[cut.of], place[cut.of] = cut.of, place[cut.into] - 0.25
+                clusters[cut.of] = clusters[cut.into]
+        order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
+        return BoxPlan(view, tuple(order), key_of, clusters, own, self, repetition)
 
     def count(self, view: FoldView) -> int:
         """How many boxes the plan has."""
@@ -78,49 +127,6 @@ class Planner:
         uses = [use for use in self.uses if isinstance(use.of, int)]
         cuts = [cut for cut in self.cuts if isinstance(cut.into, int)]
         return Planner(self.recording, self.nodes, uses, cuts)
-
-
-def make_box_plan(
-    recording: Recording, nodes: Sequence[int], uses: Sequence[Use], view: FoldView, cuts: Sequence[Cut] = ()
-) -> BoxPlan:
-    """Distribute the nodes and the values they use over boxes."""
-    key_of: dict[int | TensorRef, Key] = {}
-    repetition: dict[int, tuple[Group, int]] = {}
-    place: dict[Key, float] = {}
-    for at, item in enumerate(view.items):
-        place[item] = at
-        if isinstance(item, int):
-            key_of[item] = item
-            continue
-        for number, inside in enumerate(item.nodes):
-            key_of.update(dict.fromkeys(inside, item))
-            repetition.update(dict.fromkeys(inside, (item, number)))
-    users = defaultdict[int | TensorRef, list[int]](list)
-    for use in uses:
-        users[use.of].append(use.by)
-    inputs = dict.fromkeys([*(node for node in nodes if recording.nodes[node].variable is not None), *users])
-    unplaced = [one for one in inputs if one not in key_of]
-    input_groups, own = _grouped(recording, unplaced, users, repetition, key_of)
-    for group in input_groups:
-        key_of.update(dict.fromkeys(group.members, group))
-    for user, leaves in own.items():
-        for leaf in leaves:
-            key_of[leaf], repetition[leaf] = user, repetition[users[leaf][0]]
-    clusters: dict[Key, tuple[Cluster, ...]] = {item: view.clusters.get(item, ()) for item in view.items}
-    for one in inputs:
-        key = key_of.setdefault(one, one)
-        if key not in place:
-            around = [key_of[user] for user in users[one]]
-            place[key] = min((place[user] for user in around), default=0) - 0.5
-            clusters[key] = _common([clusters[user] for user in around])
-    for cut in cuts:
-        if isinstance(cut.of, TensorRef) and cut.of not in key_of and key_of.get(cut.into) == cut.into:
-            key_of[cut.of], place[cut.of] = cut.of, place[cut.into] - 0.25
-            clusters[cut.of] = clusters[cut.into]
-    order = sorted(place, key=lambda key: (place[key], not isinstance(key, TensorRef)))
-    drawn = [use for use in uses if use.by not in repetition or repetition[use.by] != repetition.get(_node(use))]
-    links = (*_links(drawn, key_of), *_cuts(cuts, key_of, order))
-    return BoxPlan(view, tuple(order), key_of, links, clusters, own)
 
 
 def _node(use: Use) -> int:

@@ -59,8 +59,10 @@ class FoldView:
     """A cut: the nodes and groups to draw, in tape order, and the frames around each."""
 
     tree: FoldTree
+    opened: frozenset[Repetition]
     items: tuple[int | Group, ...]
     clusters: Mapping[int | Group, tuple[Cluster, ...]]  # from the outermost to the innermost
+    frames: Mapping[str, Repetition]  # the id of each frame, and what is in it
 
     @property
     def groups(self) -> list[Group]:
@@ -120,7 +122,9 @@ class FoldTree:
 
     def view(self, opened: Cut, framed: Callable[[Fold], bool] = lambda fold: True) -> FoldView:
         """The cut with these repetitions open; only those of `framed` folds have a frame."""
+        opened = frozenset(opened)
         clusters: dict[int | Group, tuple[Cluster, ...]] = {}
+        frames: dict[str, Repetition] = {}
 
         def see(items: Sequence[Item], around: tuple[Cluster, ...]) -> None:
             for item in items:
@@ -130,11 +134,15 @@ class FoldTree:
                 for group in _runs(item, opened):
                     if group.repetitions[0] not in opened:
                         clusters[group] = around
+                    elif framed(item):
+                        frame = _frame(group, around)
+                        frames[frame.id] = group.repetitions[0]
+                        see(group.times[0], (*around, frame))
                     else:
-                        see(group.times[0], (*around, _frame(group, around)) if framed(item) else around)
+                        see(group.times[0], around)
 
         see(self.items, ())
-        return FoldView(self, tuple(clusters), clusters)
+        return FoldView(self, opened, tuple(clusters), clusters, frames)
 
 
 def _runs(fold: Fold, opened: Cut) -> Iterator[Group]:

@@ -18,27 +18,28 @@ TOO_FEW = 6  # boxes: then whatever is largest is opened as well
 def overview(tree: FoldTree, boxes: Callable[[FoldView], int], few: int, closed: Cut = ()) -> set[Repetition]:
     """The cut that shows the structure in at most `few` boxes, without opening what is `closed`."""
     opened: set[Repetition] = set()
+    count = boxes(tree.view(opened))
 
-    def fits(more: Iterable[Repetition], most: int) -> bool:
+    def open_if_few(more: Iterable[Repetition], most: int) -> None:
+        nonlocal count
         wider = opened.union(more)
-        if not wider.isdisjoint(closed) or boxes(tree.view(wider)) > most:
-            return False
-        opened.update(wider)
-        return True
+        if wider.isdisjoint(closed) and (found := boxes(tree.view(wider))) <= most:
+            opened.update(wider)
+            count = found
 
     tried: set[Fold] = set()
     while left := [one for one in tree.view(opened).groups if one.fold not in tried]:
         if level := _outermost([one for one in left if len(one.fold.times) == 1 and _has_parts(one)], tree):
             tried.update(group.fold for group in level)
-            fits([one for group in level for one in group.repetitions], min(STRUCTURE, few))
+            open_if_few([one for group in level for one in group.repetitions], min(STRUCTURE, few))
             continue
-        if boxes(tree.view(opened)) >= TOO_FEW:
+        if count >= TOO_FEW:
             left = [one for one in left if _is_example(one)]
         if not left:
             break
         group = max(left, key=_size)
         tried.add(group.fold)
-        fits(group.repetitions[-1:], few)
+        open_if_few(group.repetitions[-1:], few)
     return opened
 
 

@@ -195,8 +195,10 @@ class FoldBoxMaker:
         count = f"{len(leaves)} {one if len(leaves) == 1 else several}"
         if len(group.times) > 1:
             return [_Role("", count, ()), *self._roles(leaves, without_number=True)]
-        tensors = tuple(self._tensor(leaf) for leaf in leaves)
-        return [_Role(count, visible(", ".join(short_names(names)), FORMULA_WIDTH), ()), _Role("|.grad|", "", tensors)]
+        named = _Role(count, visible(", ".join(short_names(names)), FORMULA_WIDTH), ())
+        if "gradients" not in self.show or self.now.pass_ is None:
+            return [named]
+        return [named, _Role("|.grad|", "", tuple(self._tensor(leaf) for leaf in leaves))]
 
     def _roles(self, members: Sequence[int | TensorRef], *, without_number: bool = False) -> list[_Role]:
         """The members grouped by name, numbers aside: `layers[0].w` and `layers[1].w` have the same role.

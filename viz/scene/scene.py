@@ -16,7 +16,7 @@ from viz.planning.box_plan import BoxPlan, Key, Planner
 from viz.planning.choose_cut import choose_view
 from viz.planning.dataflow import Use, find_uses
 from viz.planning.display_names import usual_dtype
-from viz.planning.fold_tree import FoldTree, FoldView, Group
+from viz.planning.fold_tree import Cut, FoldTree, FoldView, Group
 from viz.planning.group_contents import GroupContents
 from viz.planning.ranks import above_clusters, assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
@@ -34,6 +34,7 @@ class Scene:
 
     selection: Selection
     shown: frozenset[Detail]
+    planner: Planner
     plan: BoxPlan
     ranks: Mapping[Key, int]
     contents: GroupContents
@@ -80,6 +81,23 @@ def make_scene(
     if "constants" not in shown:
         planner = planner.without_constants()
         plan = planner.plan(plan.view)
+    return _scene(now, selection, shown, planner, plan, advice)
+
+
+def reopened(now: Moment, scene: Scene, opened: Cut) -> Scene:
+    """The same scene with these folds open."""
+    plan = scene.planner.plan(scene.plan.view.tree.view(opened))
+    return _scene(now, scene.selection, scene.shown, scene.planner, plan, ())
+
+
+def _scene(
+    now: Moment,
+    selection: Selection,
+    shown: frozenset[Detail],
+    planner: Planner,
+    plan: BoxPlan,
+    advice: Sequence[str],
+) -> Scene:
     users: dict[Key, list[Key]] = {}
     for link in plan.links:
         users.setdefault(link.tail, []).append(link.head)
@@ -90,6 +108,7 @@ def make_scene(
     return Scene(
         selection,
         shown,
+        planner,
         plan,
         assign_ranks(plan.order, users, above_clusters(plan.order, users, plan.clusters)),
         GroupContents(now.timeline, planner.uses, plan.leaves),

@@ -1,7 +1,7 @@
 import microtape as mt
 
-width = mt.tensor(3.0, requires_grad=True)
-height = mt.tensor(2.0, requires_grad=True)
+width = mt.tensor(5.0, requires_grad=True)
+height = mt.tensor(4.0, requires_grad=True)
 border = mt.tensor(1.0, requires_grad=True)
 
 area = width * height

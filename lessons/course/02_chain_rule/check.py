@@ -1,54 +1,67 @@
-import math
+def add(exercise):
+    """send: z = x + y at 3 and 2, and 10 arrives"""
+    return _floats(exercise.send("add", 10.0, 5.0, 3.0, 2.0))
 
 
-def double(exercise):
-    """The derivative of z = 2 · x at x = 3"""
-    return exercise.slope("double", 3.0, 6.0)
+def mul(exercise):
+    """send: z = x · y at 3 and 2, and 10 arrives"""
+    return _floats(exercise.send("mul", 10.0, 6.0, 3.0, 2.0))
 
 
 def square(exercise):
-    """The derivative of z = x² at x = 3"""
-    return exercise.slope("square", 3.0, 9.0)
-
-
-def sin(exercise):
-    """The derivative of z = sin x at x = 2"""
-    return exercise.slope("sin", 2.0, math.sin(2.0))
+    """send: z = x² at 3, and 10 arrives"""
+    return _floats(exercise.send("square", 10.0, 9.0, 3.0))
 
 
 def exp(exercise):
-    """The derivative of z = eˣ at x = 2"""
-    return exercise.slope("exp", 2.0, math.exp(2.0))
+    """send: z = eˣ at 0, and 10 arrives"""
+    return _floats(exercise.send("exp", 10.0, 1.0, 0.0))
 
 
 def beginning(exercise):
     """The gradient that backward begins with, however large the result is"""
-    return _gradients(exercise, 3.0, "square")["gradient of z"]
+    return _gradients(exercise, {"x": 3.0}, ("square", "z", "x"))["gradient of z"]
 
 
 def one_row(exercise):
-    """A chain of one row: z = x² at x = 3"""
-    return _gradients(exercise, 3.0, "square")
+    """One row: z = x · y at 3 and 2"""
+    return _gradients(exercise, {"x": 3.0, "y": 2.0}, ("mul", "z", "x", "y"))
 
 
-def two_rows(exercise):
-    """A chain of two: u = 2 · x, z = u² at x = 3"""
-    return _gradients(exercise, 3.0, "double", "square")
+def chain(exercise):
+    """A chain: u = x², z = u² at 3"""
+    return _gradients(exercise, {"x": 3.0}, ("square", "u", "x"), ("square", "z", "u"))
 
 
-def four_rows(exercise):
-    """A chain of four: double, sin, square, exp at x = 0.4"""
-    return _gradients(exercise, 0.4, "double", "sin", "square", "exp")
+def long_chain(exercise):
+    """A chain of four: u = eˣ, v = u · y, w = v + a, z = w²"""
+    numbers = {"x": 0.5, "y": 2.0, "a": 0.25}
+    rows = ("exp", "u", "x"), ("mul", "v", "u", "y"), ("add", "w", "v", "a"), ("square", "z", "w")
+    return _gradients(exercise, numbers, *rows)
 
 
-def _gradients(exercise, x, *operations):
-    names = [*"xuvw"[: len(operations)], "z"]
-    rows = list(zip(names[1:], operations, names[:-1], strict=True))
-    values = {"x": x}
-    for result, operation, operand in rows:
-        values[result] = _RESULTS[operation](values[operand])
-    gradients = exercise.backward(rows, values)
-    return {f"gradient of {name}": gradients[name] for name in reversed(names)}
+def _gradients(exercise, numbers, *rows):
+    tape = exercise.Tape()
+    for name, value in numbers.items():
+        tape.number(name, value)
+    for operation, *names in rows:
+        getattr(tape, operation)(*names)
+    gradients = tape.backward(rows[-1][1])
+    names = [*numbers, *(result for _, result, *_ in rows)]
+    return {f"gradient of {name}": float(gradients[name]) for name in reversed(names)}
 
 
-_RESULTS = {"double": lambda x: 2 * x, "square": lambda x: x * x, "sin": math.sin, "exp": math.exp}
+def _floats(terms):
+    return [float(term) for term in terms]
+
+
+def at_random(exercise, random):
+    rows, numbers, last = [], {"x": float(random.uniform(-1, 1))}, "x"
+    for number in range(int(random.integers(1, 6))):
+        operation, other = str(random.choice(["add", "mul", "square", "exp"])), []
+        if operation in ("add", "mul"):
+            other = [f"y{number}"]
+            numbers[other[0]] = float(random.uniform(-1, 1))
+        rows.append((operation, f"r{number}", last, *other))
+        last = f"r{number}"
+    return _gradients(exercise, numbers, *rows)

@@ -1,36 +1,69 @@
-# Backward along a chain.
+# Your tape learns backward.
 #
-# `rows` is a tape: (result, operation, operand), in the order in
-# which they ran. The result of each row is the operand of the next
-# one. `values` holds the number of every name.
+# This is your file from lesson 1, with two new operations and two
+# new places to fill: `send` and `backward`.
 #
-#     rows = [("u", "double", "x"), ("z", "square", "u")]
-#     values = {"x": 3.0, "u": 6.0, "z": 36.0}
+# `send` is what one row does. Its result has received `gradient`.
+# It gives the gradients that go to its operands, a list:
 #
-#     backward(rows, values)    {"z": 1.0, "u": 12.0, "x": 24.0}
+#     add       z = x + y
+#     mul       z = x · y
+#     square    z = x²
+#     exp       z = eˣ
 #
-# Complete both functions.
+#     send("mul", 10.0, 6.0, 3.0, 2.0)    [20.0, 30.0]
+#     send("square", 10.0, 9.0, 3.0)      [60.0]
+#
+# `backward` runs the rows from the last to the first and gives the
+# gradients of `last`, the result of the last row, by name. In this
+# lesson every number is used once.
+#
+#     tape.square("z", "x")       at x = 3
+#     tape.backward("z")          {"z": 1.0, "x": 6.0}
+#
+# Complete both.
 
-import math
+import numpy as np
 
 
-def slope(operation, x, z):
-    """The local derivative of the result z with respect to x.
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
 
-    double  z = 2 · x
-    square  z = x²
-    sin     z = sin x
-    exp     z = eˣ
-    """
-    raise NotImplementedError
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last):
+        """The gradients of `last`, by name."""
+        raise NotImplementedError
 
 
-def backward(rows, values):
-    """The gradients of the last result, by name."""
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
     raise NotImplementedError
 
 
 if __name__ == "__main__":
-    rows = [("u", "double", "x"), ("z", "square", "u")]
-    values = {"x": 3.0, "u": 6.0, "z": 36.0}
-    print(backward(rows, values))
+    tape = Tape()
+    tape.number("x", 3.0)
+    tape.number("y", 2.0)
+    tape.mul("u", "x", "y")
+    tape.square("z", "u")
+    print(tape.backward("z"))

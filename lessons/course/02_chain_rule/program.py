@@ -1,6 +1,6 @@
 import microtape as mt
 
-x = mt.tensor(3.0, requires_grad=True)
+x = mt.tensor(7.0, requires_grad=True)
 
 u = x * 2
 v = u**2

@@ -1,31 +1,65 @@
-# Backward along a chain: one way to write it.
+# Your tape learns backward: one way to write it.
 #
-# Each row is visited once, from the last to the first, and does the same
-# small thing: it multiplies what it receives by its local derivative and
-# passes the product on to its operand.
+# A row knows nothing of the others. It multiplies what it receives by its own
+# derivatives, and passes the products on. The loop only carries them.
 
-import math
+import numpy as np
 
 
-def slope(operation, x, z):
-    if operation == "double":
-        return 2.0
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last):
+        """The gradients of `last`, by name."""
+        gradients = {last: 1.0}
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = term
+        return gradients
+
+
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
     if operation == "square":
-        return 2 * x
-    if operation == "sin":
-        return math.cos(x)
-    return z
-
-
-def backward(rows, values):
-    gradients = {rows[-1][0]: 1.0}
-    for result, operation, operand in reversed(rows):
-        own = slope(operation, values[operand], values[result])
-        gradients[operand] = gradients[result] * own
-    return gradients
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
 
 
 if __name__ == "__main__":
-    rows = [("u", "double", "x"), ("z", "square", "u")]
-    values = {"x": 3.0, "u": 6.0, "z": 36.0}
-    print(backward(rows, values))
+    tape = Tape()
+    tape.number("x", 3.0)
+    tape.number("y", 2.0)
+    tape.mul("u", "x", "y")
+    tape.square("z", "u")
+    print(tape.backward("z"))

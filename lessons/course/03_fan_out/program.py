@@ -1,7 +1,7 @@
 import microtape as mt
 
-x = mt.tensor(3.0, requires_grad=True)
-y = mt.tensor(2.0, requires_grad=True)
+x = mt.tensor(4.0, requires_grad=True)
+y = mt.tensor(6.0, requires_grad=True)
 
 product = x * y
 z = product + x

@@ -1,26 +1,64 @@
-# Backward where numbers are used more than once: one way to write it.
+# Where a number is used twice: one way to write it.
 #
 # `+` is the whole lesson: what arrives is added to what arrived before.
 
-
-def slopes(operation, x, y):
-    """The local derivatives of x · y or x + y: for x, for y."""
-    return (y, x) if operation == "mul" else (1.0, 1.0)
+import numpy as np
 
 
-def backward(rows, values):
-    last = rows[-1][0]
-    gradients = {last: 1.0}
-    for result, operation, x, y in reversed(rows):
-        if result not in gradients:
-            continue
-        for_x, for_y = slopes(operation, values[x], values[y])
-        gradients[x] = gradients.get(x, 0.0) + gradients[result] * for_x
-        gradients[y] = gradients.get(y, 0.0) + gradients[result] * for_y
-    return gradients
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last):
+        """The gradients of `last`, by name."""
+        gradients = {last: 1.0}
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
+
+
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
 
 
 if __name__ == "__main__":
-    rows = [("u", "mul", "x", "y"), ("z", "add", "u", "x")]
-    values = {"x": 3.0, "y": 2.0, "u": 6.0, "z": 9.0}
-    print(backward(rows, values))
+    tape = Tape()
+    tape.number("x", 3.0)
+    tape.number("y", 2.0)
+    tape.mul("u", "x", "y")
+    tape.add("z", "u", "x")
+    print(tape.backward("z"))

@@ -1,30 +1,88 @@
 # The order of backward.
 #
-# `rows` is a tape: (result, operands), in the order in which they
-# ran. An operand is the result of an earlier row or a leaf, and a
-# leaf has no row.
+# This is your file from lesson 3. It visits every row of the tape,
+# also those that `last` does not depend on, and fails there: no
+# gradient arrives at them. It also has to begin at the last row.
+#
+# Write `order`. It gives the rows that backward visits when it
+# starts from `last`, in order: each row once, after all rows that
+# use its result, and only rows that `last` depends on. If there is
+# a choice, the row that was written later goes first.
 #
 #     rows = [
-#         ("a", ("x",)),
-#         ("b", ("a",)),
-#         ("z", ("b", "a")),
+#         ("a", "square", "x"),
+#         ("b", "exp", "a"),
+#         ("z", "mul", "b", "a"),
 #     ]
 #
-#     order(rows, "z")    ["z", "b", "a"]
+#     [row[0] for row in order(rows, "z")]    ["z", "b", "a"]
+#     [row[0] for row in order(rows, "b")]    ["b", "a"]
 #
-# Give the results in the order in which backward visits their rows
-# when it starts from `last`: each result once, after all rows that
-# use it, and only the results that `last` depends on. If there is a
-# choice, the row that was written later goes first.
-#
-# Complete the function.
+# Then let `backward` visit these rows.
+
+import numpy as np
+
+
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last):
+        """The gradients of `last`, by name."""
+        gradients = {last: 1.0}
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
+
+
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
 
 
 def order(rows, last):
-    """The results that backward visits, in order."""
+    """The rows that backward visits, the first one first."""
     raise NotImplementedError
 
 
 if __name__ == "__main__":
-    rows = [("a", ("x",)), ("b", ("a",)), ("z", ("b", "a"))]
-    print(order(rows, "z"))
+    tape = Tape()
+    tape.number("x", 2.0)
+    tape.square("a", "x")
+    tape.mul("z", "a", "x")
+    tape.exp("aside", "a")
+    print(order(tape.rows, "z"))
+    print(tape.backward("z"))

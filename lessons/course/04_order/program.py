@@ -1,6 +1,6 @@
 import microtape as mt
 
-x = mt.tensor(2.0, requires_grad=True)
+x = mt.tensor(4.0, requires_grad=True)
 
 a = x * 3
 b = a + 1

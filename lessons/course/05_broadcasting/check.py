@@ -2,45 +2,76 @@ import numpy as np
 
 
 def same_shape(exercise):
-    """Nothing was stretched: (2, 3) from (2, 3)"""
+    """unbroadcast: nothing was stretched, (2, 3) from (2, 3)"""
     return _try(exercise, (2, 3), (2, 3))
 
 
 def added_dimension(exercise):
-    """A dimension was added: (2, 3) from (3,)"""
+    """unbroadcast: a dimension was added, (2, 3) from (3,)"""
     return _try(exercise, (2, 3), (3,))
 
 
 def repeated_dimension(exercise):
-    """A dimension of size 1 was repeated: (2, 3) from (2, 1)"""
+    """unbroadcast: a dimension of size 1 was repeated, (2, 3) from (2, 1)"""
     return _try(exercise, (2, 3), (2, 1))
 
 
 def repeated_first(exercise):
-    """The first dimension was repeated: (2, 3) from (1, 3)"""
+    """unbroadcast: the first dimension was repeated, (2, 3) from (1, 3)"""
     return _try(exercise, (2, 3), (1, 3))
 
 
 def single_number(exercise):
-    """A single number was stretched to a table: (2, 3) from ()"""
+    """unbroadcast: a single number was stretched to a table, (2, 3) from ()"""
     return _try(exercise, (2, 3), ())
 
 
 def both(exercise):
-    """Two dimensions were added and one repeated: (2, 2, 2, 3) from (2, 1)"""
+    """unbroadcast: two dimensions were added and one repeated, (2, 2, 2, 3) from (2, 1)"""
     return _try(exercise, (2, 2, 2, 3), (2, 1))
 
 
 def ones_that_stay(exercise):
-    """A dimension of size 1 that was not repeated: (1, 3) from (1, 1)"""
+    """unbroadcast: a dimension of size 1 that was not repeated, (1, 3) from (1, 1)"""
     return _try(exercise, (1, 3), (1, 1))
 
 
 def not_changed(exercise):
-    """The gradient that was passed in is unchanged afterwards"""
+    """unbroadcast: the gradient that was passed in is unchanged afterwards"""
     gradient = np.arange(1.0, 7.0).reshape(2, 3)
     exercise.unbroadcast(gradient, (1, 3))
     return gradient
+
+
+def sum_(exercise):
+    """backward of a sum: z = sum of x · x, at x = [1, 2, 4]"""
+    tape = _tape(exercise, {"x": np.array([1.0, 2.0, 4.0])}, [("mul", "y", "x", "x"), ("sum", "z", "y")])
+    return _plain(tape.backward("z"))
+
+
+def table(exercise):
+    """backward: a row, a column and a single number are stretched to a table"""
+    numbers = {
+        "table": np.arange(6.0).reshape(2, 3),
+        "row": np.array([1.0, 2.0, 4.0]),
+        "column": np.array([[3.0], [5.0]]),
+        "single": 7.0,
+    }
+    rows = [("mul", "a", "table", "row"), ("add", "b", "a", "column"), ("mul", "c", "b", "single"), ("sum", "z", "c")]
+    return _plain(_tape(exercise, numbers, rows).backward("z"))
+
+
+def every_operation(exercise):
+    """backward: every operation so far, and a row that leads nowhere, at x = 0.75"""
+    rows = [
+        ("exp", "u", "x"),
+        ("square", "v", "u"),
+        ("mul", "w", "v", "x"),
+        ("exp", "aside", "w"),
+        ("add", "z", "w", "u"),
+    ]
+    tape = _tape(exercise, {"x": 0.75}, rows)
+    return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
 
 
 def _try(exercise, from_shape, to_shape):
@@ -48,9 +79,29 @@ def _try(exercise, from_shape, to_shape):
     return np.asarray(exercise.unbroadcast(gradient, to_shape))
 
 
+def _tape(exercise, numbers, rows):
+    tape = exercise.Tape()
+    for name, value in numbers.items():
+        tape.number(name, value)
+    for operation, *names in rows:
+        getattr(tape, operation)(*names)
+    return tape
+
+
+def _plain(gradients):
+    return {f"gradient of {name}": np.asarray(gradient, float).tolist() for name, gradient in sorted(gradients.items())}
+
+
 def at_random(exercise, random):
-    to_shape = tuple(random.integers(1, 4, random.integers(0, 4)).tolist())
-    repeated = [size if size > 1 else int(random.integers(1, 4)) for size in to_shape]
-    added = random.integers(1, 4, random.integers(0, 3)).tolist()
-    gradient = random.normal(size=(*added, *repeated))
-    return np.asarray(exercise.unbroadcast(gradient, to_shape))
+    shape = tuple(int(size) for size in random.integers(1, 4, int(random.integers(0, 4))))
+    operand = tuple(1 if random.random() < 0.4 else size for size in shape[int(random.integers(0, len(shape) + 1)) :])
+    found = exercise.unbroadcast(np.asarray(random.normal(size=shape)), operand)
+    table = {"a": random.normal(size=(2, 3)), "b": random.normal(size=(3,)), "c": random.normal(size=(2, 1)), "d": 0.5}
+    names, rows = list(table), []
+    for number in range(int(random.integers(1, 6))):
+        operation = str(random.choice(["add", "mul", "square", "exp"]))
+        operands = [str(random.choice(names)) for _ in range(1 if operation in ("square", "exp") else 2)]
+        rows.append((operation, f"r{number}", *operands))
+        names.append(f"r{number}")
+    rows += [("add", "t", "a", names[-1]), ("sum", "z", "t")]
+    return {"unbroadcast": np.asarray(found), **_plain(_tape(exercise, table, rows).backward("z"))}

@@ -1,33 +1,107 @@
-# The vector that you pass to backward: one way to write it.
+# The vector that backward begins with: one way to write it.
 #
 # A row of the table is one more weighted sum: weight 1 for one result, 0 for
 # the others.
 
-import microtape as mt
+import numpy as np
 
 
-def weighted(f, values, weights):
-    x = mt.tensor(values, requires_grad=True)
-    f(x).backward(gradient=mt.tensor(weights))
-    return x.grad.tolist()
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
+
+    def sum(self, result, x):
+        self.values[result] = self.values[x].sum()
+        self.rows.append((result, "sum", x))
 
 
-def jacobian(f, values):
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * np.ones_like(x)]
+
+
+def order(rows, last):
+    """The rows that backward visits, the first one first."""
+    visited = []
+    needed = {last}
+    for row in reversed(rows):
+        if row[0] in needed:
+            visited.append(row)
+            needed.update(row[2:])
+    return visited
+
+
+def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(axis=0)
+    for axis, size in enumerate(shape):
+        if size == 1 and gradient.shape[axis] > 1:
+            gradient = gradient.sum(axis=axis, keepdims=True)
+    return gradient
+
+
+def jacobian(tape, last, name):
+    """The table of derivatives: a row for each number of `last`."""
     rows = []
-    for i in range(len(f(mt.tensor(values)))):
-        x = mt.tensor(values, requires_grad=True)
-        y = f(x)
-        one = mt.zeros(len(y))
-        one[i] = 1.0
-        y.backward(gradient=one)
-        rows.append(x.grad.tolist())
-    return rows
+    for i in range(len(tape.values[last])):
+        weights = np.zeros(len(tape.values[last]))
+        weights[i] = 1.0
+        rows.append(tape.backward(last, weights)[name])
+    return np.array(rows)
 
 
 if __name__ == "__main__":
-
-    def pairs(x):
-        return x[1:] * x[:-1]
-
-    print(weighted(pairs, [1.0, 2.0, 3.0], [10.0, 1.0]))
-    print(jacobian(pairs, [1.0, 2.0, 3.0]))
+    tape = Tape()
+    tape.number("x", np.array([1.0, 2.0, 3.0]))
+    tape.mul("z", "x", "x")
+    print(jacobian(tape, "z", "x"))
+    print(tape.backward("z", np.array([1.0, 10.0, 100.0]))["x"])

@@ -1,34 +1,129 @@
-# The backward of a matrix product, c = a @ b.
+# Matrix products.
 #
-# `gradient` is the gradient of c. Return the gradients of a and of
-# b, each in the shape of its matrix.
+# This is your file from lesson 6. Give the tape one more operation,
+#
+#     tape.matmul("c", "a", "b")       c = a @ b
+#
+# and let `send` know it: the gradients of a and of b.
 #
 #     a = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 4.0]])
 #     b = np.array([[5.0], [6.0], [2.0]])
 #
-#     backward(np.array([[1.0], [10.0]]), a, b)
+#     send("matmul", np.array([[1.0], [10.0]]), a @ b, a, b)
 #         [[5, 6, 2], [50, 60, 20]],  [[31], [12], [40]]
 #
-# `b` is always a matrix. `a` is a matrix or a stack of matrices. A
-# stack has shape (s, n, k): then the gradient has shape (s, n, m),
-# and b was used for each matrix of the stack.
+# `b` is always a matrix. `a` is a matrix or a stack of matrices, of
+# shape (s, n, k). Then `send` may give a gradient for b that is a
+# stack too, of shape (s, k, m): `backward` sums it, because your
+# `unbroadcast` does.
 #
 # Useful: `b.T` transposes a matrix; `np.swapaxes(a, -1, -2)`
 # transposes each matrix of a stack.
-#
-# Complete the function.
 
 import numpy as np
 
 
-def backward(gradient, a, b):
-    """The gradients of a and of b."""
-    raise NotImplementedError
+class Tape:
+    def __init__(self):
+        self.values = {}  # name -> number
+        self.rows = []  # what was computed, in order
+
+    def number(self, name, value):
+        self.values[name] = value
+
+    def mul(self, result, x, y):
+        self.values[result] = self.values[x] * self.values[y]
+        self.rows.append((result, "mul", x, y))
+
+    def add(self, result, x, y):
+        self.values[result] = self.values[x] + self.values[y]
+        self.rows.append((result, "add", x, y))
+
+    def square(self, result, x):
+        self.values[result] = self.values[x] ** 2
+        self.rows.append((result, "square", x))
+
+    def exp(self, result, x):
+        self.values[result] = np.exp(self.values[x])
+        self.rows.append((result, "exp", x))
+
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
+
+    def sum(self, result, x):
+        self.values[result] = self.values[x].sum()
+        self.rows.append((result, "sum", x))
+
+    def matmul(self, result, x, y):
+        raise NotImplementedError
+
+
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * np.ones_like(x)]
+
+
+def order(rows, last):
+    """The rows that backward visits, the first one first."""
+    visited = []
+    needed = {last}
+    for row in reversed(rows):
+        if row[0] in needed:
+            visited.append(row)
+            needed.update(row[2:])
+    return visited
+
+
+def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
+    while gradient.ndim > len(shape):
+        gradient = gradient.sum(axis=0)
+    for axis, size in enumerate(shape):
+        if size == 1 and gradient.shape[axis] > 1:
+            gradient = gradient.sum(axis=axis, keepdims=True)
+    return gradient
+
+
+def jacobian(tape, last, name):
+    """The table of derivatives: a row for each number of `last`."""
+    rows = []
+    for i in range(len(tape.values[last])):
+        weights = np.zeros(len(tape.values[last]))
+        weights[i] = 1.0
+        rows.append(tape.backward(last, weights)[name])
+    return np.array(rows)
 
 
 if __name__ == "__main__":
-    a = np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 4.0]])
-    b = np.array([[5.0], [6.0], [2.0]])
-    for_a, for_b = backward(np.array([[1.0], [10.0]]), a, b)
-    print(for_a)
-    print(for_b)
+    tape = Tape()
+    tape.number("a", np.array([[1.0, 2.0, 0.0], [3.0, 1.0, 4.0]]))
+    tape.number("b", np.array([[5.0], [6.0], [2.0]]))
+    tape.matmul("c", "a", "b")
+    gradients = tape.backward("c", np.array([[1.0], [10.0]]))
+    print(gradients["a"])
+    print(gradients["b"])

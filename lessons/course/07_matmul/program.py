@@ -1,7 +1,7 @@
 import microtape as mt
 
 amounts = mt.tensor(
-    [[1.0, 2.0, 0.0], [3.0, 1.0, 4.0]],
+    [[2.0, 0.0, 1.0], [5.0, 1.0, 3.0]],
     requires_grad=True,
 )
 prices = mt.tensor([[5.0], [6.0], [2.0]], requires_grad=True)

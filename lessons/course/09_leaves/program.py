@@ -1,6 +1,6 @@
 import microtape as mt
 
-w = mt.tensor([1.0, 2.0], requires_grad=True)
+w = mt.tensor([2.0, 5.0], requires_grad=True)
 
 hidden = w * 3
 squares = hidden * hidden

@@ -1,6 +1,6 @@
 import microtape as mt
 
-x = mt.tensor(2.0, requires_grad=True)
+x = mt.tensor(5.0, requires_grad=True)
 
 shared = x * x
 first = shared * 3

@@ -1,6 +1,6 @@
 import microtape as mt
 
-x = mt.tensor(5.0, requires_grad=True)
+x = mt.tensor(7.0, requires_grad=True)
 
 cube = x**3
 

@@ -14,7 +14,7 @@ class Cube(mt.autograd.Function):
         return grad_z * slope
 
 
-x = mt.tensor(2.0, requires_grad=True)
+x = mt.tensor(3.0, requires_grad=True)
 
 cube = Cube.apply(x)
 half = cube * 0.5

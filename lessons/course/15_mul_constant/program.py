@@ -12,7 +12,7 @@ class MulConstant(mt.autograd.Function):
         return grad_z * ctx.factor, None
 
 
-x = mt.tensor([1.0, 2.0], requires_grad=True)
+x = mt.tensor([1.0, 3.0], requires_grad=True)
 
 scaled = MulConstant.apply(x, 5.0)
 loss = (scaled * scaled).sum()

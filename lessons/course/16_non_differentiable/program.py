@@ -20,7 +20,7 @@ class Largest(mt.autograd.Function):
 x = mt.tensor([4.0, 9.0, 2.0], requires_grad=True)
 
 largest, place = Largest.apply(x)
-tripled = largest * 3
+tripled = largest * 7
 score = tripled + place
 
 score.backward()

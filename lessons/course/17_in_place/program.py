@@ -15,7 +15,7 @@ class Reciprocal(mt.autograd.Function):
         return -grad_z * z * z
 
 
-x = mt.tensor([1.0, 2.0], requires_grad=True)
+x = mt.tensor([1.0, 4.0], requires_grad=True)
 
 y = x * 2
 Reciprocal.apply(y)

@@ -5,7 +5,7 @@ def clip(gradient):
     return gradient.clamp(max=10)
 
 
-w = mt.tensor([1.0, 2.0], requires_grad=True)
+w = mt.tensor([1.5, 4.0], requires_grad=True)
 
 hidden = w * 3
 hidden.register_hook(clip)

@@ -1,6 +1,6 @@
 import microtape as mt
 
-weight = mt.tensor(2.0, requires_grad=True)
+weight = mt.tensor(3.0, requires_grad=True)
 start = mt.tensor(1.0)
 
 h1 = weight * start

@@ -82,15 +82,63 @@ def not_reached(exercise):
     return {"x.grad": _grad(x), "y.grad": _grad(y)}
 
 
-def long_program(exercise):
-    """A program of 6,000 rows"""
-    x = exercise.Tensor(1.0)
-    half = exercise.Tensor(0.5)
-    result = x
-    for _ in range(2000):
-        result = result * half + result * half
-    result.backward()
-    return _grad(x)
+def network(exercise):
+    """A network of two layers learns exclusive or: 30 steps of training"""
+    rng = np.random.default_rng(3)
+    weights = [rng.normal(size=shape) for shape in ((2, 4), (4,), (4, 1), (1,))]
+    inputs = exercise.Tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    minus_wanted = exercise.Tensor([[0.0], [-1.0], [-1.0], [0.0]])
+    losses = []
+    for _ in range(30):
+        w1, b1, w2, b2 = leaves = [exercise.Tensor(weight) for weight in weights]
+        error = (inputs @ w1 + b1).tanh() @ w2 + b2 + minus_wanted
+        loss = (error * error).sum()
+        loss.backward()
+        losses.append(float(loss.value))
+        weights = [leaf.value - 0.05 * leaf.grad for leaf in leaves]
+    return {"the loss, step by step": np.round(losses, 6).tolist()}
+
+
+def recording(exercise):
+    """What your engine tells the writer: loss = Σ (x · w + b)², twice"""
+    try:
+        from microtape.recording import RecordingWriter
+    except ModuleNotFoundError:
+        return "PyTorch stands in the engine's place, and has none"
+    writer = RecordingWriter()
+    with_writer(exercise, writer)
+    recorded = writer.recording
+    return {
+        "operations": [node.op for node in recorded.nodes if node.variable is None],
+        "passes": [_deliveries(recorded, one) for one in recorded.passes],
+    }
+
+
+def with_writer(exercise, writer):
+    exercise.writer = writer
+    x, w, b = exercise.Tensor([[1.0, 2.0], [3.0, 4.0]]), exercise.Tensor([2.0, -1.0]), exercise.Tensor(0.5)
+    product = x * w
+    shifted = product + b
+    squares = shifted * shifted
+    loss = squares.sum()
+    try:
+        for _ in range(2):
+            loss.backward()
+    finally:
+        exercise.writer = None
+
+
+def _deliveries(recorded, one):
+    """For each receiver the terms that arrive, in any order, and the sum; for each leaf its .grad."""
+    found = {}
+    for step in one.steps:
+        for delivery in step.deliveries:
+            to = found.setdefault(f"to {recorded.label(delivery.node)}", {"terms": [], "sum": None})
+            to["terms"] = sorted([*to["terms"], delivery.term.tolist()], key=str)
+            to["sum"] = delivery.total.tolist()
+        if step.grad_after is not None:
+            found[f"{recorded.label(step.node)}.grad"] = step.grad_after.tolist()
+    return dict(sorted(found.items()))
 
 
 def random_programs(exercise):
@@ -101,6 +149,17 @@ def random_programs(exercise):
             if _compare(lines, _leaves(lines), exercise.Tensor):
                 return f"differs from the engine at   {_where(lines, exercise.Tensor)}   in   {'; '.join(lines)}"
     return "the same as the engine, every time"
+
+
+def long_program(exercise):
+    """A program of 6,000 rows"""
+    x = exercise.Tensor(1.0)
+    half = exercise.Tensor(0.5)
+    result = x
+    for _ in range(2000):
+        result = result * half + result * half
+    result.backward()
+    return _grad(x)
 
 
 def _gradients(exercise, program):

@@ -60,7 +60,7 @@ def _squashed(program: Program, node: NodeRecord) -> NodeRecord | None:
         one = program.node(before)
         if program.does(one, *_SQUASHING):
             return one
-        if not program.does(one, *_SAME_NUMBERS):
+        if not program.does(one, *_SAME_NUMBERS) or not one.edges:
             return None
         before = one.edges[0].node
     return None

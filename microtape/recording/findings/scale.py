@@ -53,10 +53,14 @@ def _longest_way(program: Program, pass_: Pass) -> list[BackwardStep]:
     nodes = program.recording.nodes
     length: dict[int, int] = {}
     before: dict[int, int] = {}
-    for step in pass_.steps:  # senders come before receivers
+    evaluated: set[int] = set()  # senders come before receivers; in a file that was tampered with, they may not
+    for step in pass_.steps:
         here = length.setdefault(step.node, 1) + 1
+        evaluated.add(step.node)
         for one in step.deliveries:
-            if here > length.get(one.node, 0) and one.term is not None and nodes[one.node].variable is None:
+            if one.node in evaluated or one.term is None or nodes[one.node].variable is not None:
+                continue
+            if here > length.get(one.node, 0):
                 length[one.node], before[one.node] = here, step.node
     steps = {step.node: step for step in pass_.steps}
     found = []

@@ -10,7 +10,9 @@ taken_numbers   that the program took out of tensors
 notes           what is known of tensors, nodes and operations;  tensors: finds it
   calls         what a call says: function, arguments, place
   reading       values, read without disturbing the program
-tape            numbers the nodes and tensors that passes reach;  tape_entries;  records: made of them
+segment         the notes of a part of the program, and the records that are made of them
+  reached       what passes reach, read while it lives, from a graph
+  tape          numbers it;  tape_entries;  records: of the nodes and tensors
   saved         what a node has saved;  node_text: names of nodes;  formulas: of torch's own
   names         the user's names for tensors
 """

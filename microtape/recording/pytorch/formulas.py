@@ -81,7 +81,7 @@ def formula_of(node: Any, usual: str) -> str:
 
     Reads only arguments of the call: to read a saved tensor might run a hook of the program's.
     """
-    adapt = _ADAPTED.get(type(node).__name__)
+    adapt = ADAPTED.get(type(node).__name__)
     return usual if adapt is None else adapt(node, usual)
 
 
@@ -145,7 +145,7 @@ def _gelu(node: Any, usual: str) -> str:
     )
 
 
-_ADAPTED: dict[str, Callable[[Any, str], str]] = {
+ADAPTED: dict[str, Callable[[Any, str], str]] = {
     **dict.fromkeys(
         (
             "MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0", "BinaryCrossEntropyBackward0",

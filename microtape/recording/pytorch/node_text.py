@@ -11,7 +11,7 @@ import torch
 
 from microtape.basics.function_name import function_name
 from microtape.recording.model.model import NodeKind
-from microtape.recording.pytorch.formulas import FORMULAS, formula_of
+from microtape.recording.pytorch.formulas import ADAPTED, FORMULAS, formula_of
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
@@ -42,6 +42,7 @@ class About(NamedTuple):
     kind: NodeKind
     formula: str
     saved: tuple[tuple[str, str, str], ...]  # (attribute, its raw one, the name in the formula) of saved tensors
+    adapts: bool = False  # whether the formula depends on the arguments of the call
 
 
 _ABOUT: dict[type, About] = {}  # by hand, because `functools.cache` takes three times as long
@@ -58,8 +59,9 @@ def about(kind: type) -> About:
 def about_node(node: Any) -> About:
     """What is known of a node: as `about` its type, with the formula for the arguments of its call."""
     described = about(type(node))
-    formula = formula_of(node, described.formula)
-    return described if formula is described.formula else described._replace(formula=formula)
+    if described.adapts:
+        return described._replace(formula=formula_of(node, described.formula))
+    return described
 
 
 def _about(kind: type) -> About:
@@ -73,7 +75,8 @@ def _about(kind: type) -> About:
         for attribute in dir(kind)
         if attribute.startswith("_saved_") and hasattr(kind, f"_raw{attribute}")
     ]
-    return about_dropped(name)._replace(saved=tuple(sorted(saved, key=lambda one: one[2])))
+    ordered = tuple(sorted(saved, key=lambda one: one[2]))
+    return about_dropped(name)._replace(saved=ordered, adapts=name in ADAPTED)
 
 
 @functools.cache

@@ -19,7 +19,7 @@ import torch
 
 from microtape.basics.call_site import CallSite
 from microtape.basics.scope import open_scopes
-from microtape.recording.model.model import BorderKind, Value
+from microtape.recording.model.model import BorderKind, Place, Value
 from microtape.recording.pytorch.calls.arguments import constants_of
 from microtape.recording.pytorch.calls.function_kinds import word_of
 
@@ -34,19 +34,22 @@ Origin: TypeAlias = "GraphNode | Operation | None"
 class SeenTensor:
     """A tensor, as far as it is known; an output that the program did not keep has no object."""
 
-    object: weakref.ref[torch.Tensor] | None = None  # defaults of the class: most are made for every operation
-    requires_grad = False
-    is_leaf = False
-    latest = 0  # the version when it was last seen
-    base: SeenTensor | None = None
-    node: weakref.ref[GraphNode] | None = None  # the node that computed it
-    output_nr = 0
-    border: Operation | None = None  # where its history ended, if it came out of a border
-    accumulate: GraphNode | None = None  # of a leaf
+    __slots__ = (
+        "__weakref__", "accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
+        "requires_grad", "shape", "values",
+    )  # fmt: skip
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
         self.shape, self.dtype = shape, dtype
         self.values: dict[int, Value | None] = {}  # version -> value, of this segment; None: nothing to read
+        self.latest = 0  # the version when it was last seen
+        self.object: weakref.ref[torch.Tensor] | None = None
+        self.base: SeenTensor | None = None
+        self.requires_grad = self.is_leaf = False
+        self.node: weakref.ref[GraphNode] | None = None  # the node that computed it
+        self.output_nr = 0
+        self.border: Operation | None = None  # where its history ended, if it came out of a border
+        self.accumulate: GraphNode | None = None  # of a leaf
 
     @property
     def tensor(self) -> torch.Tensor | None:
@@ -64,25 +67,28 @@ class SeenTensor:
 class GraphNode:
     """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
 
-    operation: Operation | None = None
-    called: Any = None  # its call, if it is to be checked by finite differences
-    inside: Any = None  # of a custom Function: its contract, and what happened in its forward
+    __slots__ = (
+        "__weakref__", "called", "freed_by", "inner", "inside", "name", "operation", "outputs", "sequence_nr",
+    )  # fmt: skip
 
     def __init__(self, name: str, sequence_nr: int) -> None:
         self.name = name
         self.sequence_nr = sequence_nr
-        self.reference = weakref.ref(self)  # for what the node has computed: it does not keep the node's note
-        self.outputs: dict[int, tuple[SeenTensor, int]] = {}  # output -> (tensor, version): what the program was given
-        self.inner: dict[int, tuple[SeenTensor, int]] = {}  # those that another node of the same operation saved
+        self.operation: Operation | None = None
+        self.outputs: dict[int, Version] = {}  # output -> (tensor, version): what the program was given
+        self.inner: dict[int, Version] = {}  # those that another node of the same operation saved
+        self.called: Any = None  # its call, if it is to be checked by finite differences
+        self.inside: Any = None  # of a custom Function: its contract, and what happened in its forward
+        self.freed_by: tuple[int, Place | None] | None = None  # the pass that freed it: its index and its line
 
 
 class Operation:
     """A call of torch that computed something with a history, or something whose history ends there."""
 
-    kind: BorderKind | None = None  # of a border
-    in_place = False
-    outputs = 1  # how many tensors came out
-    word_: str | None = None
+    __slots__ = (
+        "__weakref__", "_arguments", "_site", "behind", "end", "function", "in_place", "kind", "operands", "outputs",
+        "scope", "start", "word_",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -100,6 +106,10 @@ class Operation:
         self.behind = behind  # what each operand came out of; held, so that the way back can be told
         self.scope = open_scopes.innermost
         self._arguments = arguments  # those that are no tensors, or their texts
+        self.kind: BorderKind | None = None  # of a border
+        self.in_place = False
+        self.outputs = 1  # how many tensors came out
+        self.word_: str | None = None
 
     @property
     def word(self) -> str:

@@ -10,6 +10,7 @@ import sys
 import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
@@ -40,6 +41,7 @@ _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
+_version = attrgetter("_version")
 _KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
 _Mode: Any = TorchFunctionMode
 
@@ -74,7 +76,7 @@ class Operations(_Mode):  # type: ignore[misc]
             return function(*args, **kwargs) if kwargs else function(*args)
         if kind == CALL and not kwargs and (tensors := plain_tensors(args)) is not None:
             start = _next_number()
-            versions = [one._version for one in tensors]
+            versions = list(map(_version, tensors))
             result = function(*args)
             try:
                 if _next_number() == start:
@@ -85,7 +87,7 @@ class Operations(_Mode):  # type: ignore[misc]
                     ):
                         before: Any = list(zip(tensors, versions, strict=True))
                         self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
-                elif type(result) is _Tensor and result.requires_grad and [o._version for o in tensors] == versions:
+                elif type(result) is _Tensor and result.requires_grad and list(map(_version, tensors)) == versions:
                     self._note_plain(function, args, tensors, versions, start, result, sys._getframe(1))
                 else:
                     before = list(zip(tensors, versions, strict=True))
@@ -122,7 +124,7 @@ class Operations(_Mode):  # type: ignore[misc]
                     self._renewed(tensor, seen, version)
             seen.latest = version
             operands.append((seen, version))
-            behind.append(origin_of(seen))
+            behind.append(seen.node() if seen.node is not None and seen.border is None else origin_of(seen))
         end = _next_number()
         if len(found) == len(args):
             arguments: Any = ()
@@ -135,12 +137,11 @@ class Operations(_Mode):  # type: ignore[misc]
         node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
-        seen = tensors.see(result)
-        version = seen.latest = result._version
-        if version not in seen.values:
-            seen.values[version] = tensors.copied(result)
-        seen.node, seen.output_nr = node.reference, result.output_nr
-        node.outputs[seen.output_nr] = seen, version
+        seen, version = tensors.read(result)
+        seen.node, output_nr = weakref.ref(node), result.output_nr
+        if output_nr:
+            seen.output_nr = output_nr
+        node.outputs[output_nr] = seen, version
         if end == node.sequence_nr + 1 == start + 1:
             tensors.values.clear()
         else:
@@ -273,7 +274,7 @@ class Operations(_Mode):  # type: ignore[misc]
         """Note the node of a view whose memory was written to: torch makes it when a recorded call uses the view."""
         if tensor.requires_grad and tells_history(tensor) and tensor.grad_fn is not None:
             node = self.tensors.node(tensor.grad_fn)
-            seen.node, seen.output_nr = node.reference, tensor.output_nr
+            seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
             node.outputs.setdefault(tensor.output_nr, (seen, version))
 
     def _computed(self, tensor: Any, operation: Operation) -> None:
@@ -283,7 +284,7 @@ class Operations(_Mode):  # type: ignore[misc]
         seen, version = self.tensors.read(tensor)
         seen.border = None
         seen.requires_grad, seen.is_leaf = True, False
-        seen.node, seen.output_nr = node.reference, tensor.output_nr
+        seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
         node.outputs[tensor.output_nr] = (seen, version)
 
     def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:

@@ -8,8 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
@@ -21,11 +20,8 @@ from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.model.model import (
     CUT_SHORT,
     ErrorRecord,
-    NodeRecord,
-    Pass,
     Place,
     Recording,
-    TensorRecord,
 )
 from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import is_library, site_of, user_frame
@@ -43,9 +39,11 @@ from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.request import edge_of, has_graph, is_transformed, request_of
+from microtape.recording.pytorch.reached import Reached
+from microtape.recording.pytorch.reading.settling import with_values
 from microtape.recording.pytorch.reading.values import Budget, Values
-from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
+from microtape.recording.pytorch.segment import Segment
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
@@ -63,18 +61,12 @@ _OLDEST, _NEWEST = (2, 4), (2, 14)
 _UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.14"
 
 
-class Segment(NamedTuple):
-    """What is recorded of a part of the program; see Note [Segments]."""
+class _WhoFreed:
+    """Which pass has freed a node: its index and its line."""
 
-    tape: Tape
-    passes: list[Pass]
-    checker: TorchChecker | None
-    updates: Updates
-    calls: TorchCalls
-
-    def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
-        """The records of its nodes and tensors. `first` is the sequence number from which to count."""
-        return tape_records(self.tape, first)
+    def get(self, node: GraphNode) -> tuple[int, Place | None] | None:
+        """None if none has."""
+        return node.freed_by
 
 
 class TorchRecorder:
@@ -100,7 +92,6 @@ class TorchRecorder:
         self.sources = Sources(root)
         self.faults = Faults()
         self.count = 0
-        self.freed: WeakKeyDictionary[GraphNode, tuple[int, Place | None]] = WeakKeyDictionary()
         self._open: list[OpenPass] = []
         self.error: ErrorRecord | None = None
         self.threads = Threads(thread)
@@ -115,7 +106,7 @@ class TorchRecorder:
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
-        self._additions: Additions[Segment] = Additions(self.freed)  # type: ignore[arg-type]
+        self._additions: Additions[Segment] = Additions(_WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
         self.segments: list[Segment] = []
@@ -145,13 +136,17 @@ class TorchRecorder:
             if self.segments
             else Updates(self.operations.written, self.values)
         )
-        tape = Tape(self.sources, self.faults, self.tensors, self.operations, self.packed)
-        self.tensors.begin_segment(renews=renews)
+        values = self.tensors.begin_segment(renews=renews)
+        if self.segments:
+            self.segments[-1].reached.values = values
+        reached = Reached(self.tensors, self.operations, self.packed, self.faults)
+        tape = Tape(reached, self.sources, self.faults, self.tensors)
         known = self.segments[-1].checker if self.segments else None
         checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
-        passes: list[Pass] = []
-        self.segments.append(Segment(tape, passes, checker, updates, TorchCalls(passes, budget)))
-        self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
+        self.segments.append(Segment(reached, tape, [], checker, updates, TorchCalls(budget)))
+        segment = self.segments[-1]
+        self.reached, self.tape, self.passes = segment.reached, segment.tape, segment.passes
+        self.checker, self.updates, self.calls = segment.checker, segment.updates, segment.calls
 
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
@@ -322,20 +317,20 @@ class TorchRecorder:
                 index = self.count
                 self.count += 1
                 opened = OpenPass(
+                    self.reached,
                     self.tape,
                     request,
                     index,
                     place,
-                    self.tensors.value,
-                    self.values,
+                    self.tensors,
                     self._faulted,
                     self.checker,
                     self.call_stack,
                 )
                 if not self._open:
-                    self.updates.pass_began(self.tape.leaves, index)
+                    self.updates.pass_began(self.reached.leaves, index)
                     self.operations.written.clear()
-                    self.tape.find_names(user_frame(frame))
+                    self.reached.find_names(user_frame(frame), self.tape.is_numbered)
                     self.values.clear()
                 return opened
         except Exception as error:
@@ -365,11 +360,12 @@ class TorchRecorder:
         with self.faults.noting(f"pass {opened.index + 1}"):
             if not self._open:
                 self.values.fetch()
-            finished = opened.finish(record)
-            self.passes.append(finished)
+            self.passes.append(opened.finish(record))
             if not opened.request.keep_graph:
-                for key in opened.done:
-                    self.freed[key] = opened.index, opened.place
+                freed_by = opened.index, opened.notes.place
+                for step in opened.steps:
+                    if not step.is_failed:
+                        step.key.freed_by = freed_by
         if not self._open:
             try:
                 self.after_pass(opened.index)
@@ -386,8 +382,8 @@ class TorchRecorder:
 
     def _with_places(self, opened: OpenPass, failed: GraphNode | None, record: ErrorRecord) -> ErrorRecord:
         """Add the lines that the engine of microtape names: where a tensor was saved, and where it was overwritten."""
-        if not record.places and opened.place is not None:
-            record = record._replace(places=(("raised", opened.place),))
+        if not record.places and opened.notes.place is not None:
+            record = record._replace(places=(("raised", opened.notes.place),))
         site = failed.operation.site if failed is not None and failed.operation is not None else None
         if site is None:
             return record
@@ -400,12 +396,10 @@ class TorchRecorder:
     def recording(self) -> Recording:
         """The recording so far."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
-            unfinished = [one.finish(None) for one in self._open]
             taken: set[GraphNode] = set()
-            for one in self.segments:
-                one.calls.resolve(one.tape, taken)
-            segments = [one._replace(passes=_with_made(one)) for one in self.segments]
-            found = joined(segments, unfinished, self.freed, self.sources, self.count)  # type: ignore[arg-type]
+            segments = [one.recorded(taken) for one in self.segments]
+            unfinished = [one.notes.record_so_far(self.tape) for one in self._open]
+            found = joined(segments, unfinished, _WhoFreed(), self.sources, self.count)  # type: ignore[arg-type]
             notes = (*self._notes(), *notes_of(one.calls.budget for one in self.segments))
             settled = self._settled(found)
             return dataclasses.replace(settled, sources=self.sources.texts(), error=self.error, notes=notes)
@@ -414,16 +408,14 @@ class TorchRecorder:
         """What the sealed segments add to the recording, except those that were asked for before."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
             for segment in self._additions.new(self.segments[:-1]):
-                segment.calls.resolve(segment.tape, self._taken)
-                whole = segment._replace(passes=_with_made(segment))
-                added = self._settled(self._additions.of(whole, self.sources, self.count))
+                added = self._settled(self._additions.of(segment.recorded(self._taken), self.sources, self.count))
                 yield dataclasses.replace(added, notes=(*self._notes(), *self.calls.budget.note))
 
     def _settled(self, found: Recording) -> Recording:
-        """A recording with its title, and with the values that were still to be fetched from a device."""
+        """A recording with its title, and with the values that were still pending."""
         self.values.fetch()
-        passes, tensors = self.values.settled(found.passes), self.values.settled(found.tensors)
-        return dataclasses.replace(found, passes=passes, tensors=tensors, title=self.title)
+        found = dataclasses.replace(found, title=self.title)
+        return with_values(found) if self.values.has_pending else found
 
     def _notes(self) -> Iterator[str]:
         yield from self.faults.lines
@@ -443,7 +435,7 @@ class TorchRecorder:
             frame, instruction = users[-1]
             places.append(("raised", self.sources.place(CallSite(frame.f_code, instruction))))
             with self.quiet():
-                self.tape.find_names(frame)
+                self.reached.find_names(frame, self.tape.is_numbered)
         raised = [one for one in traceback.extract_tb(error.__traceback__) if not is_library(one.filename)]
         text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
         return ErrorRecord(type(error).__name__, message_of(error), tuple(places), text)
@@ -452,7 +444,7 @@ class TorchRecorder:
 def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
     """The graph behind tensors or nodes of torch's as it is now, without running anything."""
     recorder = TorchRecorder("graph")
-    tape = recorder.tape
+    reached, tape = recorder.reached, recorder.tape
     with torch._C.DisableTorchFunctionSubclass():
         nodes = []
         for one in outputs:
@@ -460,13 +452,14 @@ def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
                 nodes.append(one)
             elif one.requires_grad:
                 nodes.append(edge_of(one)[0])
-        graph = tape.walk(nodes)
+        graph = reached.walk(nodes)
         tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
-        tape.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame, KINDS))])
-        tape.adopt(graph)
+        reached.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame, KINDS))])
+        reached.adopt(graph)
+        tape.number()
         for one in tensors:
             tape.ref_of(one)
-        tape.find_names(frame)
+        reached.find_names(frame, tape.is_numbered)
     return dataclasses.replace(recorder.recording, options={"snapshot": True})
 
 
@@ -483,19 +476,3 @@ def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
 def _version(text: str) -> tuple[int, ...]:
     """`(2, 13)` for `2.13.0+cpu`."""
     return tuple([int(part) for part in text.split("+")[0].split(".")[:2] if part.isdigit()])
-
-
-def _with_made(segment: Segment) -> list[Pass]:
-    """The passes, with the nodes that their steps made (create_graph), as far as they are on the tape."""
-    made: dict[tuple[int, int], list[int]] = {}
-    for number, entry in enumerate(segment.tape.nodes):
-        if entry.pass_ is not None and entry.made_by is not None:
-            made.setdefault((entry.pass_, entry.made_by), []).append(number)
-    if not made:
-        return segment.passes
-    return [
-        one._replace(
-            steps=tuple([step._replace(made=tuple(made.get((one.index, step.node), ()))) for step in one.steps])
-        )
-        for one in segment.passes
-    ]

@@ -6,9 +6,10 @@ import re
 from typing import Any, NamedTuple
 
 import torch
-from torch._C._autograd import SavedTensor as _SavedTensor
+from torch._C import _autograd
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.recording.model.model import Value
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.values import shape_and_dtype
@@ -20,6 +21,7 @@ _WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
 _FREED = ("second time", "after they have already been freed", "already been freed")
 
 
+_SavedTensor: Any = _autograd.SavedTensor
 TELLS_HOOKS = hasattr(_SavedTensor, "unpack_hook")
 """Whether a saved tensor tells if hooks have packed it: since torch 2.10."""
 
@@ -61,11 +63,12 @@ class PackedRanges:
 
 
 class Saved(NamedTuple):
-    """A saved tensor at the version that was saved, and its version now."""
+    """A saved tensor at the version that was saved, its value then, and its version now."""
 
     name: str
     tensor: SeenTensor
     version: int
+    value: Value | None
     now: int
 
 
@@ -84,6 +87,8 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
             if _is_packed(getattr(node, raw)):
                 continue
             value = getattr(node, attribute)
+            if value is None:
+                continue
         except (RuntimeError, AttributeError) as error:
             message = str(error)
             if any(words in message for words in _FREED):
@@ -92,25 +97,27 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
                 now, saved = int(versions[1]), int(versions[2])
                 overwritten = _overwritten(node, raw, tensors)
                 if overwritten is not None:
-                    found.append(Saved(name, overwritten, saved, now))
+                    found.append(Saved(name, overwritten, saved, overwritten.values.get(saved), now))
             continue
         if isinstance(value, torch.Tensor):
             seen, version = _seen(value, tensors)
             if attribute in _WRITTEN_UNCOUNTED:
                 seen.values[version] = tensors.values.of(value)
-            found.append(Saved(name, seen, version, version))
+            found.append(Saved(name, seen, version, seen.values.get(version), version))
         elif isinstance(value, list | tuple):
             for i, one in enumerate(value):
                 if isinstance(one, torch.Tensor):
                     seen, version = _seen(one, tensors)
-                    found.append(Saved(f"{name}[{i}]", seen, version, version))
+                    found.append(Saved(f"{name}[{i}]", seen, version, seen.values.get(version), version))
     return SavedTensors(tuple(found), False)
 
 
 def _is_packed(raw: Any) -> bool:
     """Whether reading a saved tensor would run an unpack hook of the program's."""
+    if type(raw) is _SavedTensor:
+        return TELLS_HOOKS and raw.unpack_hook is not None
     if isinstance(raw, list | tuple):
-        return any(getattr(one, "unpack_hook", None) is not None for one in raw)
+        return any([_is_packed(one) for one in raw])
     return getattr(raw, "unpack_hook", None) is not None
 
 

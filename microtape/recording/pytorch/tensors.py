@@ -96,16 +96,18 @@ class Tensors:
         if seen is not None and seen.object is reference:
             del self._known[key]
 
-    def begin_segment(self, *, renews: bool) -> None:
-        """Keep only the newest value of each tensor: the tape of the segment that ends has the others.
+    def begin_segment(self, *, renews: bool) -> dict[SeenTensor, dict[int, Value | None]]:
+        """Keep only the newest value of each tensor. Returns the values of the segment that ends.
 
         The budget for copies is renewed where segments are forgotten.
         """
-        for seen in self._known.values():
-            newest = seen.values.get(seen.latest)
+        before = {seen: seen.values for seen in self._known.values()}
+        for seen, values in before.items():
+            newest = values.get(seen.latest)
             seen.values = {seen.latest: newest} if newest is not None else {}
         if renews:
             self.values.renew()
+        return before
 
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""

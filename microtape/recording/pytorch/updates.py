@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from microtape.recording.writing.sources import Sources
 
 _Elements = npt.NDArray[np.float64]
 _MOST = 4096
+_MOST_LOOKS = 256  # they are compared when somebody asks, or when there are more
 
 
 _NOT_STEPPED: Any = object()
@@ -83,38 +85,44 @@ class Updates:
     def __init__(self, sites: Mapping[int, CallSite | None], values: Values) -> None:
         self.sites = sites  # storage -> the last call that wrote into it
         self._values = values
-        self._looks: list[_Look] = []  # whose elements are not here yet
+        self._looks: list[_Look] = []  # that were not compared yet
         self._before: dict[SeenTensor, _Sample] = {}
         self._found: list[_Update] = []
-        self._earlier: Updates | None = None  # those of the segment before, until a pass begins
+        self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
 
     def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
         """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
         self._stepped.setdefault(leaf, site)
-        if self._earlier is not None:
-            self._earlier.stepped(leaf, site)
+        if (earlier := self._kept_earlier) is not None:
+            earlier.stepped(leaf, site)
+
+    @property
+    def _kept_earlier(self) -> Updates | None:
+        """Those of the segment before, if it was not forgotten."""
+        return self._earlier() if self._earlier is not None else None
 
     def next_segment(self, passes: int) -> Updates:
         """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
         following = Updates(self.sites, self._values)
-        following._before, following._earlier = dict(self._before), self
+        following._before, following._earlier = dict(self._before), weakref.ref(self)
         return following
 
     def _close(self, passes: int) -> None:
         """Note the updates since the last look, and none any more."""
-        if self._earlier is not None:
-            self._earlier._close(passes)
-            self._earlier = None
+        if (earlier := self._kept_earlier) is not None:
+            earlier._close(passes)
+        self._earlier = None
         self._look([*self._before], passes)
         self._before = {}
 
     def pass_began(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         """Note the updates since the last look, and look at these leaves. `passes`: how many had begun before."""
-        if self._earlier is not None:
-            self._earlier._close(passes)
-            self._earlier = None
-        self._compare()
+        if (earlier := self._kept_earlier) is not None:
+            earlier._close(passes)
+        self._earlier = None
+        if len(self._looks) > _MOST_LOOKS:
+            self._compare()
         self._look([*self._before], passes)
         for leaf in leaves:
             if leaf not in self._before and (sample := self._sample(leaf)) is not None:
@@ -134,13 +142,14 @@ class Updates:
             if leaf.is_leaf and sample is not None:
                 self._looks.append(_Look(leaf, passes, sample, sample, site, None))
         self._stepped.clear()
-        if not any(one.is_pending for one in self._looks):
-            self._compare()
 
     def _compare(self) -> None:
-        """Compare what was seen in the last looks."""
+        """Compare what was seen in the last looks; elements that are yet to be fetched later."""
         looks, self._looks = self._looks, []
         for one in looks:
+            if one.is_pending:
+                self._looks.append(one)
+                continue
             if one.old.elements is None or one.new.elements is None:
                 continue
             old, new, scale = one.old.elements, one.new.elements, one.old.scale

@@ -384,6 +384,8 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
 
 
 def _why_nothing(count: int, request: Request) -> str:
+    if count and request.every is not None:
+        return f"ended after {_passes(count)}: --every {request.every} asks for more"
     if count:
         return f"ended after {_passes(count)}: there was no pass {request.passes} to record"
     engine = f" of {NAMES[request.engine]}, the engine that --engine names" if request.engine is not None else ""

@@ -79,7 +79,7 @@ class TestReport:
         assert said.endswith("Your file printed:\n    UserWarning: mind x")
 
     def test_the_file_as_shipped(self, say):
-        assert say(EXERCISE) == "The file is as shipped. Its comments say what to write."
+        assert say(EXERCISE) == "Nothing is written in the file yet. Its comments say what to write."
 
     def test_a_part_that_is_not_written(self, say):
         assert say("# started\n" + EXERCISE).splitlines()[:2] == [

@@ -239,3 +239,68 @@ def test_the_data_folder_is_the_platforms_or_the_chosen_one(monkeypatch, tmp_pat
     assert data_folder() == tmp_path / "here"
     monkeypatch.delenv("MICROTAPE_DATA")
     assert data_folder().name == "microtape"
+
+
+class TestAFileThatGrows:
+    @pytest.fixture
+    def lessons(self):
+        return load_course().lessons
+
+    def solution(self, lesson):
+        return lesson.exercise.solution.read_text(encoding="utf-8")
+
+    def test_a_lesson_begins_with_the_file_that_passed_the_one_before(self, workspace, lessons):
+        first, second = lessons[:2]
+        own = self.solution(first).replace("class Tape:", "class Tape:  # all mine")
+        workspace.write(first, own, workspace.read(first))
+        workspace.attempted(first, passed=True)
+        begun = workspace.read(second)
+        assert "class Tape:  # all mine" in begun
+        assert "def backward(self, last):" in begun
+        assert begun.count("raise NotImplementedError") == 2
+
+    def test_what_did_not_pass_is_not_gone_on_with(self, workspace, lessons):
+        first, second = lessons[:2]
+        workspace.write(first, "class Tape:\n    pass\n", workspace.read(first))
+        workspace.attempted(first, passed=False)
+        assert workspace.read(second) == second.exercise.path.read_text(encoding="utf-8")
+
+    def test_what_is_changed_after_it_passed_does_not_matter(self, workspace, lessons):
+        first, second = lessons[:2]
+        workspace.write(first, f"{self.solution(first)}\nMINE = 1\n", workspace.read(first))
+        workspace.attempted(first, passed=True)
+        workspace.write(first, "def", workspace.read(first))
+        workspace.attempted(first, passed=False)
+        assert "MINE = 1" in workspace.read(second)
+
+    def test_who_enters_in_the_middle_begins_with_the_courses_file(self, workspace, lessons):
+        fifth = lessons[4]
+        assert workspace.read(fifth) == fifth.exercise.path.read_text(encoding="utf-8")
+
+    def test_a_reset_goes_back_to_the_learners_own_start(self, workspace, lessons):
+        first, second = lessons[:2]
+        workspace.write(first, f"{self.solution(first)}\nMINE = 1\n", workspace.read(first))
+        workspace.attempted(first, passed=True)
+        begun = workspace.read(second)
+        workspace.write(second, "oh dear", begun)
+        assert workspace.reset(second).read_text() == "oh dear"
+        assert workspace.read(second) == begun
+
+    def test_a_kept_file_that_is_damaged_is_left_alone(self, workspace, lessons):
+        first, second = lessons[:2]
+        (workspace.folder / "passed").mkdir(parents=True)
+        (workspace.folder / "passed" / f"{first.name}.py").write_text("def")
+        assert workspace.read(second) == second.exercise.path.read_text(encoding="utf-8")
+
+    def test_a_lesson_that_was_only_looked_at_begins_with_what_has_passed_since(self, workspace, lessons):
+        first, second = lessons[:2]
+        assert "MINE" not in workspace.read(second)
+        workspace.write(first, f"{self.solution(first)}\nMINE = 1\n", workspace.read(first))
+        workspace.attempted(first, passed=True)
+        assert "MINE = 1" in workspace.read(second)
+
+    def test_a_lesson_that_was_begun_stays_as_it_is(self, workspace, lessons):
+        first, second = lessons[:2]
+        workspace.write(second, "mine", workspace.read(second))
+        workspace.attempted(first, passed=True)
+        assert workspace.read(second) == "mine"

@@ -270,6 +270,7 @@ def test_scopes_nest_as_modules_do(program: Path) -> None:
         note()
         numbers = [one._sequence_nr() for one in nodes_behind([edge_of(one)[0] for one in args[0]])]
         result = go(*args, **kwargs)
+        recorder.current.tape.number()
         entries = {one.node.sequence_nr: i for i, one in enumerate(recorder.current.tape.nodes)}
         found.extend((number, entries[number]) for number in numbers if number in entries)
         since[0] = next_number()

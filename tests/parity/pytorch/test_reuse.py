@@ -43,7 +43,7 @@ def test_detach_in_place_is_a_border(torch, recorder):
 
 def test_a_graph_is_walked_once_however_often_it_is_left(torch, recorder, monkeypatch):
     """Each border leads to nodes outside of the graph, and from these to the next border."""
-    from microtape.recording.pytorch import tape
+    from microtape.recording.pytorch import reached
 
     walked = []
 
@@ -52,8 +52,8 @@ def test_a_graph_is_walked_once_however_often_it_is_left(torch, recorder, monkey
         walked.append(len(graph.nodes) - (len(known.nodes) if known is not None else 0))
         return graph
 
-    original = tape.walk
-    monkeypatch.setattr(tape, "walk", walk)
+    original = reached.walk
+    monkeypatch.setattr(reached, "walk", walk)
     w = torch.randn(3, requires_grad=True)
     kept = []
     with recorder() as r:

@@ -442,13 +442,13 @@ def test_copies_beyond_the_budget_become_summaries():
 def test_whatever_fails_gives_no_value(monkeypatch):
     import torch
 
-    from microtape.recording.pytorch.reading import values
+    from microtape.recording.pytorch.reading import memory, values
 
     def broken(*arguments):
         raise MemoryError
 
-    monkeypatch.setattr(values, "_address", broken)
-    monkeypatch.setattr(values, "string_at", broken)
+    monkeypatch.setattr(memory, "address_of", broken)
+    monkeypatch.setattr(values, "bytes_at", broken)
     assert values.value_of(torch.ones(3)) is None
     assert values.Values().of(torch.ones(3)) is None
     assert values.shape_and_dtype("no tensor") == ((), "unknown")

@@ -31,7 +31,7 @@ from tui.stepper.predict_screen import PredictScreen
 from tui.time.column_widths import GAP
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
-from tui.widgets.tape import MARKER, SCROLLBAR
+from tui.widgets.tape import MARKER, SCROLLBAR, TapeView
 
 REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)
@@ -209,7 +209,18 @@ class TestViews:
             for key in ("tab", "tab", "tab", "shift+tab"):
                 await pilot.press(key)
                 seen.append(shown(pilot))
-            assert seen == [["text"], ["program"], ["exercise"], ["text"], ["exercise"]]
+            assert seen == [["program"], ["exercise"], ["text"], ["program"], ["text"]]
+
+    async def test_a_new_lesson_opens_on_its_program_and_one_that_was_tried_on_its_text(self, workspace):
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await recorded(pilot)
+            assert shown(pilot) == ["program"]
+            assert "Play first" in pilot.app.screen.query_one(TapeView).border_subtitle
+            await pilot.press("end")
+            await until(pilot, lambda: "1 opens the text" in pilot.app.screen.query_one(TapeView).border_subtitle)
+        workspace.progress.attempted(FIRST.name, passed=False)
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            assert shown(pilot) == ["text"]
 
     async def test_the_text_is_the_lessons(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
@@ -224,7 +235,7 @@ class TestViews:
     async def test_the_text_is_scrolled_by_pages(self, workspace):
         async with LearnApp(REAL, workspace, lesson=REAL.lessons[0]).run_test(size=SMALL) as pilot:
             text = pilot.app.screen.query_one("#text")
-            await pilot.press("pagedown")
+            await pilot.press("1", "pagedown")
             await until(pilot, lambda: text.scroll_y > 0)
 
     async def test_a_terminal_that_is_too_small_says_so_and_waits(self, workspace):
@@ -235,7 +246,7 @@ class TestViews:
             assert shown(pilot) == []
             await pilot.resize_terminal(*SMALLEST)
             await pilot.pause()
-            assert shown(pilot) == ["text"]
+            assert shown(pilot) == ["program"]
 
     async def test_help_lists_the_keys(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
@@ -384,7 +395,7 @@ class TestTheExercise:
     async def test_c_checks_the_file_as_it_is_now(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("c")
-            await until(pilot, lambda: "as shipped" in said(pilot))
+            await until(pilot, lambda: "Nothing is written" in said(pilot))
             workspace.exercise(FIRST).write_bytes(FIRST.exercise.solution.read_bytes())
             await pilot.press("c")
             await until(pilot, lambda: "Solved." in said(pilot))
@@ -639,7 +650,7 @@ class TestTheExercise:
             assert said(pilot).startswith(FIRST.exercise.solution.read_text().rstrip())
             assert workspace.progress.of(FIRST.name).solution_seen
             await pilot.press("c")
-            await until(pilot, lambda: "as shipped" in said(pilot))
+            await until(pilot, lambda: "Nothing is written" in said(pilot))
             await pilot.press("v")
             assert isinstance(pilot.app.screen, LessonScreen), "once seen, it is not asked again"
 

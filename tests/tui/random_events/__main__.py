@@ -5,7 +5,8 @@
     python -m tests.tui.random_events --only "lesson" --seed 7
     python -m tests.tui.random_events --replay failure.json    the events of a failure, again
 
-Each run is a process of its own. A failure's events are shrunk, and written to `--out` as a file to replay.
+Each run is a process of its own. Ctrl-C ends them after this run, and it tells what was counted so far. A failure's
+events are shrunk, and written to `--out` as a file to replay.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import signal
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -45,9 +47,14 @@ def main() -> int:
         print(failure.report if failure else "nothing fails")
         return int(failure is not None)
     every = [one for one in subjects() if arguments.only in one]
-    failed = 0
+    failed = runs = 0
     shown = set()
+    asked_to_end: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
     for number in range(arguments.seed, arguments.seed + arguments.runs):
+        if asked_to_end:
+            break
+        runs += 1
         subject, begin = every[number % len(every)], time.monotonic()
         events = random_events(f"{subject} {number}", arguments.events)
         failure = in_a_process(subject, events)
@@ -60,10 +67,8 @@ def main() -> int:
             path = arguments.out / f"{number}.json"
             print(f"  {report(subject, events, failure, path, arguments.trials)}", flush=True)
     if arguments.figures is not None:
-        write_figures(
-            arguments.figures, runs=arguments.runs, events=arguments.events, failed=failed, subjects=len(shown)
-        )
-    print(f"{arguments.runs - failed} of {arguments.runs} runs of {arguments.events:,} events passed")
+        write_figures(arguments.figures, runs=runs, events=arguments.events, failed=failed, subjects=len(shown))
+    print(f"{runs - failed} of {runs} runs of {arguments.events:,} events passed")
     return min(failed, 100)
 
 

@@ -1,24 +1,14 @@
 """You begin with the value of the last result. A gradient is not a value: the last result moves exactly
-as far as itself, whatever it is. Begin with 1.
-"""
-
-import math
+as far as itself, whatever it is. Begin with 1."""
 
 
-def slope(operation, x, z):
-    if operation == "double":
-        return 2.0
-    if operation == "square":
-        return 2 * x
-    if operation == "sin":
-        return math.cos(x)
-    return z
-
-
-def backward(rows, values):
-    last = rows[-1][0]
-    gradients = {last: values[last]}
-    for result, operation, operand in reversed(rows):
-        own = slope(operation, values[operand], values[result])
-        gradients[operand] = gradients[result] * own
-    return gradients
+class Tape:
+    def backward(self, last):
+        gradients = {last: self.values[last]}
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = term
+        return gradients

@@ -1,23 +1,14 @@
 """You visit the rows in the order in which they ran. The gradient of the first result is known
-last: begin with the last row.
-"""
-
-import math
+last: begin with the last row."""
 
 
-def slope(operation, x, z):
-    if operation == "double":
-        return 2.0
-    if operation == "square":
-        return 2 * x
-    if operation == "sin":
-        return math.cos(x)
-    return z
-
-
-def backward(rows, values):
-    gradients = {rows[-1][0]: 1.0}
-    for result, operation, operand in rows:
-        own = slope(operation, values[operand], values[result])
-        gradients[operand] = gradients[result] * own
-    return gradients
+class Tape:
+    def backward(self, last):
+        gradients = {last: 1.0}
+        for result, operation, *operands in self.rows:
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = term
+        return gradients

@@ -1,23 +1,14 @@
 """You return a single number. `backward` returns the gradients of all names: a dict with one entry
-for each name.
-"""
-
-import math
+for each name."""
 
 
-def slope(operation, x, z):
-    if operation == "double":
-        return 2.0
-    if operation == "square":
-        return 2 * x
-    if operation == "sin":
-        return math.cos(x)
-    return z
-
-
-def backward(rows, values):
-    gradients = {rows[-1][0]: 1.0}
-    for result, operation, operand in reversed(rows):
-        own = slope(operation, values[operand], values[result])
-        gradients[operand] = gradients[result] * own
-    return gradients[rows[0][2]]
+class Tape:
+    def backward(self, last):
+        gradients = {last: 1.0}
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = term
+        return gradients[self.rows[0][2]]

@@ -3,13 +3,14 @@
 from collections import defaultdict
 
 
-def backward(rows, values):
-    gradients = defaultdict(float)
-    gradients[rows[-1][0]] = 1.0
-    for result, operation, x, y in reversed(rows):
-        if result not in gradients:
-            continue
-        arrived = gradients[result]
-        gradients[x] += arrived * values[y] if operation == "mul" else arrived
-        gradients[y] += arrived * values[x] if operation == "mul" else arrived
-    return dict(gradients)
+class Tape:
+    def backward(self, last):
+        gradients = defaultdict(float)
+        gradients[last] = 1.0
+        for result, operation, *operands in reversed(self.rows):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] += term
+        return dict(gradients)

@@ -3,12 +3,12 @@ comes.
 """
 
 
-def backward(rows, values):
-    terms = {rows[-1][0]: [1.0]}
-    for result, operation, *operands in rows[::-1]:
-        if result in terms:
-            total = sum(terms[result])
-            for operand, other in (operands, operands[::-1]):
-                slope = values[other] if operation == "mul" else 1.0
-                terms.setdefault(operand, []).append(total * slope)
-    return {name: sum(arrived) for name, arrived in terms.items()}
+class Tape:
+    def backward(self, last):
+        arrived = {last: [1.0]}
+        for result, operation, *operands in self.rows[::-1]:
+            total = sum(arrived[result])
+            numbers = (self.values[name] for name in operands)
+            for name, term in zip(operands, send(operation, total, self.values[result], *numbers)):
+                arrived.setdefault(name, []).append(term)
+        return {name: sum(terms) for name, terms in arrived.items()}

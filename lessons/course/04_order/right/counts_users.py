@@ -4,23 +4,23 @@ none is left.
 
 
 def order(rows, last):
-    place = {result: number for number, (result, _) in enumerate(rows)}
-    operands = dict(rows)
-    waits, stack = {last: 0}, [last]
+    place = {row[0]: number for number, row in enumerate(rows)}
+    waits, stack = {last: 0} if last in place else {}, [last]
     while stack:
-        for operand in operands[stack.pop()]:
-            if operand in operands:
+        name = stack.pop()
+        for operand in rows[place[name]][2:] if name in place else ():
+            if operand in place:
                 if operand not in waits:
                     waits[operand] = 0
                     stack.append(operand)
                 waits[operand] += 1
-    ready, visited = [last], []
+    ready, visited = [name for name in waits if name == last], []
     while ready:
         ready.sort(key=place.get)
-        result = ready.pop()
-        visited.append(result)
-        for operand in operands[result]:
-            if operand in waits:
+        row = rows[place[ready.pop()]]
+        visited.append(row)
+        for operand in row[2:]:
+            if operand in place:
                 waits[operand] -= 1
                 if waits[operand] == 0:
                     ready.append(operand)

@@ -4,4 +4,4 @@ arrives there.
 
 
 def order(rows, last):
-    return [result for result, _ in reversed(rows)]
+    return rows[::-1]

@@ -4,5 +4,5 @@ too.
 
 
 def order(rows, last):
-    results = [result for result, _ in rows]
-    return results[results.index(last) :: -1]
+    results = [row[0] for row in rows]
+    return rows[results.index(last) :: -1]

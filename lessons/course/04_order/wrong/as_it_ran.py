@@ -4,8 +4,8 @@
 def order(rows, last):
     visited = []
     needed = {last}
-    for result, operands in reversed(rows):
-        if result in needed:
-            visited.append(result)
-            needed.update(operands)
+    for row in reversed(rows):
+        if row[0] in needed:
+            visited.append(row)
+            needed.update(row[2:])
     return visited[::-1]

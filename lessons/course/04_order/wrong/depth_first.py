@@ -1,16 +1,16 @@
 """You follow each operand as far back as it goes before you look at the next one. So you visit a
-result before all rows that use it have been visited: its gradient is not complete yet.
+row before all rows that use its result have been visited: its gradient is not complete yet.
 """
 
 
 def order(rows, last):
-    operands_of = dict(rows)
+    row_of = {row[0]: row for row in rows}
     visited = []
 
     def visit(name):
-        if name in operands_of and name not in visited:
-            visited.append(name)
-            for operand in operands_of[name]:
+        if name in row_of and row_of[name] not in visited:
+            visited.append(row_of[name])
+            for operand in row_of[name][2:]:
                 visit(operand)
 
     visit(last)

@@ -4,11 +4,11 @@ no row, skip it.
 
 
 def order(rows, last):
-    operands_of = dict(rows)
+    row_of = {row[0]: row for row in rows}
     visited = []
     waiting = [last]
     while waiting:
-        name = waiting.pop()
-        visited.append(name)
-        waiting.extend(operands_of[name])
+        row = row_of[waiting.pop()]
+        visited.append(row)
+        waiting.extend(row[2:])
     return visited

@@ -1,12 +1,12 @@
-"""You leave out `last` itself. Backward visits it first."""
+"""You leave out the row of `last` itself. Backward visits it first."""
 
 
 def order(rows, last):
     visited = []
     needed = {last}
-    for result, operands in reversed(rows):
-        if result in needed:
-            if result != last:
-                visited.append(result)
-            needed.update(operands)
+    for row in reversed(rows):
+        if row[0] in needed:
+            if row[0] != last:
+                visited.append(row)
+            needed.update(row[2:])
     return visited

@@ -2,4 +2,6 @@
 
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     return gradient.sum(axis=0)

@@ -2,10 +2,10 @@
 well: sum over it too.
 """
 
-import numpy as np
-
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     if gradient.ndim == len(shape):
         for axis, size in enumerate(shape):
             if size == 1:

@@ -2,10 +2,10 @@
 the shape of the tensor it belongs to.
 """
 
-import numpy as np
-
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     while gradient.ndim > len(shape):
         gradient = gradient.sum(axis=0)
     axes = tuple(axis for axis, size in enumerate(shape) if size == 1 and gradient.shape[axis] > 1)

@@ -1,9 +1,9 @@
 """You take the mean. A number that was used twice moves the result twice as much: take the sum."""
 
-import numpy as np
-
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     while gradient.ndim > len(shape):
         gradient = gradient.mean(axis=0)
     for axis, size in enumerate(shape):

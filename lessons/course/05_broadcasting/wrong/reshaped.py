@@ -4,4 +4,6 @@ used several times gets the sum of its gradients, so fewer numbers come out than
 
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     return gradient.reshape(shape)

@@ -2,10 +2,10 @@
 a new one.
 """
 
-import numpy as np
-
 
 def unbroadcast(gradient, shape):
+    """The gradient of an operand that had `shape`."""
+    gradient = np.asarray(gradient)  # it may be a plain number
     while gradient.ndim > len(shape):
         gradient = gradient.sum(axis=0)
     for axis, size in enumerate(shape):

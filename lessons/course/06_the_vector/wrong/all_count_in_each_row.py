@@ -2,26 +2,29 @@
 result i counts.
 """
 
-# The vector that you pass to backward: one way to write it.
-#
-# A row of the table is one more weighted sum: weight 1 for one result, 0 for
-# the others.
 
-import microtape as mt
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
 
 
-def weighted(f, values, weights):
-    x = mt.tensor(values, requires_grad=True)
-    f(x).backward(gradient=mt.tensor(weights))
-    return x.grad.tolist()
-
-
-def jacobian(f, values):
+def jacobian(tape, last, name):
+    """The table of derivatives: a row for each number of `last`."""
     rows = []
-    for i in range(len(f(mt.tensor(values)))):
-        x = mt.tensor(values, requires_grad=True)
-        y = f(x)
-        one = mt.ones(len(y))
-        y.backward(gradient=one)
-        rows.append(x.grad.tolist())
-    return rows
+    for i in range(len(tape.values[last])):
+        weights = np.ones(len(tape.values[last]))
+        weights[i] = 1.0
+        rows.append(tape.backward(last, weights)[name])
+    return np.array(rows)

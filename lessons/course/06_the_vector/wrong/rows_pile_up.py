@@ -1,28 +1,30 @@
-"""Each of your rows contains the rows before it: every backward reaches the same leaf and adds to
-its .grad. Make a new leaf for each row.
+"""Each of your rows contains the rows before it: the weights of earlier rows are still 1. Begin each row with
+zeros.
 """
 
-# The vector that you pass to backward: one way to write it.
-#
-# A row of the table is one more weighted sum: weight 1 for one result, 0 for
-# the others.
 
-import microtape as mt
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients
 
 
-def weighted(f, values, weights):
-    x = mt.tensor(values, requires_grad=True)
-    f(x).backward(gradient=mt.tensor(weights))
-    return x.grad.tolist()
-
-
-def jacobian(f, values):
+def jacobian(tape, last, name):
+    """The table of derivatives: a row for each number of `last`."""
     rows = []
-    x = mt.tensor(values, requires_grad=True)
-    for i in range(len(f(mt.tensor(values)))):
-        y = f(x)
-        one = mt.zeros(len(y))
-        one[i] = 1.0
-        y.backward(gradient=one)
-        rows.append(x.grad.tolist())
-    return rows
+    weights = np.zeros(len(tape.values[last]))
+    for i in range(len(weights)):
+        weights[i] = 1.0
+        rows.append(tape.backward(last, weights)[name])
+    return np.array(rows)

@@ -1,28 +1,18 @@
-"""Every result has the weight 1 in your `weighted`: it does not use its weights. Pass them as
-`gradient=`.
-"""
-
-# The vector that you pass to backward: one way to write it.
-#
-# A row of the table is one more weighted sum: weight 1 for one result, 0 for
-# the others.
-
-import microtape as mt
+"""Your backward begins with 1 whatever its weights are. It begins with the weights, if there are any."""
 
 
-def weighted(f, values, weights):
-    x = mt.tensor(values, requires_grad=True)
-    f(x).sum().backward()
-    return x.grad.tolist()
-
-
-def jacobian(f, values):
-    rows = []
-    for i in range(len(f(mt.tensor(values)))):
-        x = mt.tensor(values, requires_grad=True)
-        y = f(x)
-        one = mt.zeros(len(y))
-        one[i] = 1.0
-        y.backward(gradient=one)
-        rows.append(x.grad.tolist())
-    return rows
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0}
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients

@@ -2,18 +2,28 @@
 full: sum.
 """
 
-# The backward of a matrix product: one way to write it.
-#
-# Two products, and a sum over everything that was used more than once. The
-# product itself sums over the rows of a matrix; the sum over the matrices of a
-# stack is written out.
 
-import numpy as np
+class Tape:
+    def matmul(self, result, x, y):
+        self.values[result] = self.values[x] @ self.values[y]
+        self.rows.append((result, "matmul", x, y))
 
 
-def backward(gradient, a, b):
-    for_a = gradient @ b.T
-    for_b = np.swapaxes(a, -1, -2) @ gradient
-    if a.ndim == 3:
-        for_b = for_b.mean(axis=0)
-    return for_a, for_b
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * np.ones_like(x)]
+    if operation == "matmul":
+        x, y = operands
+        return [gradient @ y.T, (np.swapaxes(x, -1, -2) @ gradient).mean(axis=0) if x.ndim == 3 else x.T @ gradient]

@@ -1,68 +1,48 @@
 """A second backward overwrites `.grad`. It accumulates until it is set to None."""
 
-import itertools
-
-import numpy as np
-
-numbers = itertools.count()
-
 
 class Tensor:
-    def __init__(self, value, edges=()):
-        self.value = np.asarray(value, dtype=float)
+    def __init__(self, value):
         self.grad = None
-        self.edges = edges  # pairs of an operand and its VJP
-        self.number = next(numbers)
+        self.is_leaf = True
+        tape.number(self, np.asarray(value, dtype=float))
+        if writer is not None:
+            writer.leaf(self, self.value)
+
+    @property
+    def value(self):
+        return tape.values[self]
 
     def __add__(self, other):
-        edges = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, edges)
+        return computed("add", self, other)
 
     def __mul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, edges)
+        return computed("mul", self, other)
 
     def __matmul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, edges)
+        return computed("matmul", self, other)
 
     def tanh(self):
-        t = np.tanh(self.value)
-        return Tensor(t, [(self, lambda g: g * (1 - t * t))])
+        return computed("tanh", self)
 
     def sum(self):
-        x = self.value
-        edge = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [edge])
+        return computed("sum", self)
 
     def backward(self):
-        gradients = {self: np.ones_like(self.value)}
-        for result in history(self):
-            gradient = gradients.pop(result)
-            if not result.edges:
-                result.grad = gradient
-            for operand, vjp in result.edges:
-                term = unbroadcast(vjp(gradient), operand.value.shape)
-                gradients[operand] = gradients.get(operand, 0) + term
+        for leaf, gradient in tape.backward(self).items():
+            if leaf.is_leaf:
+                before = 0.0 if leaf.grad is None else leaf.grad
+                leaf.grad = gradient
+                if writer is not None:
+                    writer.keep(leaf, leaf.grad)
 
 
-def history(result):
-    """The result and everything it depends on, the last one first."""
-    found, waiting = {result}, [result]
-    while waiting:
-        operands = {operand for operand, _ in waiting.pop().edges}
-        waiting += operands - found
-        found |= operands
-    return sorted(found, key=lambda one: one.number, reverse=True)
-
-
-def unbroadcast(gradient, shape):
-    """The gradient, summed over what was stretched from `shape`."""
-    while gradient.ndim > len(shape):
-        gradient = gradient.sum(axis=0)
-    for axis, size in enumerate(shape):
-        if size == 1 and gradient.shape[axis] > 1:
-            gradient = gradient.sum(axis=axis, keepdims=True)
-    return gradient
+def computed(operation, *operands):
+    """The result of an operation of the tape, a new Tensor."""
+    result = object.__new__(Tensor)
+    result.grad = None
+    result.is_leaf = False
+    getattr(tape, operation)(result, *operands)
+    if writer is not None:
+        writer.operation(result, operation, operands, result.value)
+    return result

@@ -3,74 +3,73 @@ same array to both operands, so what is added to x.grad also appears in y.grad. 
 `x.grad = x.grad + gradient`, or store a copy.
 """
 
-import itertools
 
-import numpy as np
-
-numbers = itertools.count()
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        if writer is not None:
+            writer.begin(last, gradients[last])
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            if writer is not None:
+                writer.run(result, gradient)
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                gradients[name] = gradients[name] + term if name in gradients else term
+                if writer is not None:
+                    writer.deliver(name, term, gradients[name])
+        return gradients
 
 
 class Tensor:
-    def __init__(self, value, edges=()):
-        self.value = np.asarray(value, dtype=float)
+    def __init__(self, value):
         self.grad = None
-        self.edges = edges  # pairs of an operand and its VJP
-        self.number = next(numbers)
+        self.is_leaf = True
+        tape.number(self, np.asarray(value, dtype=float))
+        if writer is not None:
+            writer.leaf(self, self.value)
+
+    @property
+    def value(self):
+        return tape.values[self]
 
     def __add__(self, other):
-        edges = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, edges)
+        return computed("add", self, other)
 
     def __mul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, edges)
+        return computed("mul", self, other)
 
     def __matmul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, edges)
+        return computed("matmul", self, other)
 
     def tanh(self):
-        t = np.tanh(self.value)
-        return Tensor(t, [(self, lambda g: g * (1 - t * t))])
+        return computed("tanh", self)
 
     def sum(self):
-        x = self.value
-        edge = (self, lambda g: np.full(x.shape, g))
-        return Tensor(x.sum(), [edge])
+        return computed("sum", self)
 
     def backward(self):
-        gradients = {self: np.ones_like(self.value)}
-        for result in history(self):
-            gradient = gradients.pop(result)
-            if not result.edges:
-                if result.grad is None:
-                    result.grad = gradient
-                else:
-                    result.grad += gradient
-            for operand, vjp in result.edges:
-                term = unbroadcast(vjp(gradient), operand.value.shape)
-                if operand in gradients:
-                    term = gradients[operand] + term
-                gradients[operand] = term
+        for leaf, gradient in tape.backward(self).items():
+            if leaf.is_leaf and leaf.grad is None:
+                leaf.grad = gradient
+            elif leaf.is_leaf:
+                leaf.grad += gradient
+            if leaf.is_leaf and writer is not None:
+                writer.keep(leaf, leaf.grad)
 
 
-def history(result):
-    """The result and everything it depends on, the last one first."""
-    found, waiting = {result}, [result]
-    while waiting:
-        operands = {operand for operand, _ in waiting.pop().edges}
-        waiting += operands - found
-        found |= operands
-    return sorted(found, key=lambda one: one.number, reverse=True)
-
-
-def unbroadcast(gradient, shape):
-    """The gradient, summed over what was stretched from `shape`."""
-    while gradient.ndim > len(shape):
-        gradient = gradient.sum(axis=0)
-    for axis, size in enumerate(shape):
-        if size == 1 and gradient.shape[axis] > 1:
-            gradient = gradient.sum(axis=axis, keepdims=True)
-    return gradient
+def computed(operation, *operands):
+    """The result of an operation of the tape, a new Tensor."""
+    result = object.__new__(Tensor)
+    result.grad = None
+    result.is_leaf = False
+    getattr(tape, operation)(result, *operands)
+    if writer is not None:
+        writer.operation(result, operation, operands, result.value)
+    return result

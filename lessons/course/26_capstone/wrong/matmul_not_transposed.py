@@ -1,71 +1,25 @@
-"""The VJPs of `x @ y` are `g @ y.T` and `x.T @ g`. Without the transposes the shapes still fit if
-the matrices are square, but the numbers are wrong.
+"""Your `send` gives `g @ y.T` and `x.T @ g` without the transposes. The shapes still fit if the matrices are
+square, but the numbers are wrong.
 """
 
-import itertools
 
-import numpy as np
-
-numbers = itertools.count()
-
-
-class Tensor:
-    def __init__(self, value, edges=()):
-        self.value = np.asarray(value, dtype=float)
-        self.grad = None
-        self.edges = edges  # pairs of an operand and its VJP
-        self.number = next(numbers)
-
-    def __add__(self, other):
-        edges = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, edges)
-
-    def __mul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, edges)
-
-    def __matmul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g @ y), (other, lambda g: x @ g)]
-        return Tensor(x @ y, edges)
-
-    def tanh(self):
-        t = np.tanh(self.value)
-        return Tensor(t, [(self, lambda g: g * (1 - t * t))])
-
-    def sum(self):
-        x = self.value
-        edge = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [edge])
-
-    def backward(self):
-        gradients = {self: np.ones_like(self.value)}
-        for result in history(self):
-            gradient = gradients.pop(result)
-            if not result.edges:
-                before = 0 if result.grad is None else result.grad
-                result.grad = before + gradient
-            for operand, vjp in result.edges:
-                term = unbroadcast(vjp(gradient), operand.value.shape)
-                gradients[operand] = gradients.get(operand, 0) + term
-
-
-def history(result):
-    """The result and everything it depends on, the last one first."""
-    found, waiting = {result}, [result]
-    while waiting:
-        operands = {operand for operand, _ in waiting.pop().edges}
-        waiting += operands - found
-        found |= operands
-    return sorted(found, key=lambda one: one.number, reverse=True)
-
-
-def unbroadcast(gradient, shape):
-    """The gradient, summed over what was stretched from `shape`."""
-    while gradient.ndim > len(shape):
-        gradient = gradient.sum(axis=0)
-    for axis, size in enumerate(shape):
-        if size == 1 and gradient.shape[axis] > 1:
-            gradient = gradient.sum(axis=axis, keepdims=True)
-    return gradient
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * np.ones_like(x)]
+    if operation == "matmul":
+        x, y = operands
+        return [gradient @ y, x @ gradient]
+    if operation == "tanh":
+        return [gradient * (1 - z * z)]

@@ -2,70 +2,23 @@
 sums: call unbroadcast.
 """
 
-import itertools
 
-import numpy as np
-
-numbers = itertools.count()
-
-
-class Tensor:
-    def __init__(self, value, edges=()):
-        self.value = np.asarray(value, dtype=float)
-        self.grad = None
-        self.edges = edges  # pairs of an operand and its VJP
-        self.number = next(numbers)
-
-    def __add__(self, other):
-        edges = [(self, lambda g: g), (other, lambda g: g)]
-        return Tensor(self.value + other.value, edges)
-
-    def __mul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g * y), (other, lambda g: g * x)]
-        return Tensor(x * y, edges)
-
-    def __matmul__(self, other):
-        x, y = self.value, other.value
-        edges = [(self, lambda g: g @ y.T), (other, lambda g: x.T @ g)]
-        return Tensor(x @ y, edges)
-
-    def tanh(self):
-        t = np.tanh(self.value)
-        return Tensor(t, [(self, lambda g: g * (1 - t * t))])
-
-    def sum(self):
-        x = self.value
-        edge = (self, lambda g: np.broadcast_to(g, x.shape))
-        return Tensor(x.sum(), [edge])
-
-    def backward(self):
-        gradients = {self: np.ones_like(self.value)}
-        for result in history(self):
-            gradient = gradients.pop(result)
-            if not result.edges:
-                before = 0 if result.grad is None else result.grad
-                result.grad = before + gradient
-            for operand, vjp in result.edges:
-                term = vjp(gradient)
-                gradients[operand] = gradients.get(operand, 0) + term
-
-
-def history(result):
-    """The result and everything it depends on, the last one first."""
-    found, waiting = {result}, [result]
-    while waiting:
-        operands = {operand for operand, _ in waiting.pop().edges}
-        waiting += operands - found
-        found |= operands
-    return sorted(found, key=lambda one: one.number, reverse=True)
-
-
-def unbroadcast(gradient, shape):
-    """The gradient, summed over what was stretched from `shape`."""
-    while gradient.ndim > len(shape):
-        gradient = gradient.sum(axis=0)
-    for axis, size in enumerate(shape):
-        if size == 1 and gradient.shape[axis] > 1:
-            gradient = gradient.sum(axis=axis, keepdims=True)
-    return gradient
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        if writer is not None:
+            writer.begin(last, gradients[last])
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            if writer is not None:
+                writer.run(result, gradient)
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                gradients[name] = gradients.get(name, 0.0) + term
+                if writer is not None:
+                    writer.deliver(name, term, gradients[name])
+        return gradients

@@ -19,9 +19,9 @@ from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.calls.function_kinds import CALL, WRITES, kind_of
 from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAgain, array_of, coarsest
 from microtape.recording.pytorch.checks.undisturbed import is_running_again, undisturbed
+from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
-from microtape.recording.pytorch.tape_entries import NodeEdge
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 

@@ -88,8 +88,7 @@ class TorchCalls:
     a pass reaches the node.
     """
 
-    def __init__(self, passes: Sequence[Pass], budget: CallBudget) -> None:
-        self._passes = passes
+    def __init__(self, budget: CallBudget) -> None:
         self.budget = budget
         self._kept: list[TorchCall] = []
         self.functions: list[FunctionRecord] = []
@@ -103,7 +102,7 @@ class TorchCalls:
         """Keep a call in this segment."""
         self._kept.append(call)
 
-    def resolve(self, tape: Tape, taken: set[GraphNode]) -> None:
+    def resolve(self, tape: Tape, passes: Sequence[Pass], taken: set[GraphNode]) -> None:
         """Make the records. A Function's forward belongs to the first segment that has `taken` its node."""
         functions: list[tuple[int, FunctionNote]] = []
         calls: dict[TorchCall, int | None] = dict.fromkeys(self._kept)  # -> the node, where a note says it
@@ -115,7 +114,7 @@ class TorchCalls:
                 calls.update((one, number if one.outer is None else None) for one in note.calls)
         ordered = sorted(calls, key=lambda one: one.time)
         numbers: dict[Call, int] = {one: i for i, one in enumerate(ordered)}
-        ran = {(one.index, step.index): step.node for one in self._passes for step in one.steps}
+        ran = {(one.index, step.index): step.node for one in passes for step in one.steps}
         self._records = tuple([self._record(one, tape, numbers, calls[one], ran) for one in ordered])
         self.functions = list(self._functions(functions, tape))
 

@@ -106,6 +106,11 @@ class UserHooks:
         """Note a call."""
         self._calls.setdefault(key, []).append(HookCall(kind, _name(hook), before, after))
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any hook of the program's is watched."""
+        return bool(self._replaced or self._retained or self._changed)
+
     def changes(self, key: GraphNode) -> bool:
         """Whether hooks may have changed what arrives at the node."""
         return key in self._changed

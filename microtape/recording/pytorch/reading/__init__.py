@@ -1,5 +1,7 @@
 """Values of tensors, read without disturbing the program.
 
 values        copies and summaries of elements;  device: fetches those of a GPU together
+  later       large arrays, to be summarised later;  memory: of a tensor
+settling      a recording when all values are there
 inner_values  values inside of a call that follow from others
 """

@@ -25,7 +25,7 @@ _Bytes = npt.NDArray[np.uint8]
 
 
 class Pending:
-    """Stands for a value until it is fetched."""
+    """Stands for a value until it is there."""
 
     __slots__ = ("value",)
 
@@ -106,14 +106,16 @@ class Quietly:
             guard.__exit__(*error)
 
 
-def settled(thing: Any) -> Any:
-    """Records with the values that were fetched in the place of pending ones."""
+def settled(thing: Any, met: list[Pending] | None = None) -> Any:
+    """Records with values in the place of pending ones, which are appended to `met`."""
     if isinstance(thing, Pending):
+        if met is not None:
+            met.append(thing)
         return thing.value
     if isinstance(thing, dict):
-        return {key: value for key, one in thing.items() if (value := settled(one)) is not None or one is None}
+        return {key: value for key, one in thing.items() if (value := settled(one, met)) is not None or one is None}
     if isinstance(thing, tuple) and not isinstance(thing, Summary):
-        parts = [settled(one) for one in thing]
+        parts = [settled(one, met) for one in thing]
         if all(a is b for a, b in zip(parts, thing, strict=True)):
             return thing
         return type(thing)(*parts) if hasattr(thing, "_fields") else tuple(parts)

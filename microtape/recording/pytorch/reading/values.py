@@ -8,18 +8,30 @@ program's tensor: its memory is read through its address.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from ctypes import c_char, string_at
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from microtape.recording.file.packing import DTYPES
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import reshaped, summarize
-from microtape.recording.pytorch.reading.device import Fetcher, Quietly, as_copy, as_summary, settled
+from microtape.recording.pytorch.reading.device import Fetcher, Quietly, as_copy, as_summary
+from microtape.recording.pytorch.reading.later import LaterSummary
+from microtape.recording.pytorch.reading.memory import (
+    BOOL,
+    NUMPY,
+    QUICK,
+    address_of,
+    bytes_at,
+    elements_of,
+    is_lazy,
+    layout_of,
+    memory_of,
+    raw_of,
+    sample_of,
+)  # fmt: skip
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -35,13 +47,7 @@ _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
-_keys_of = _torch._C._dispatch_keys
-_SAMPLES = (torch.zeros(1), torch.zeros(1, requires_grad=True))
-_ORDINARY = {_keys_of(one).raw_repr() for one in _SAMPLES if hasattr(_keys_of(one), "raw_repr")}
-"""The dispatch keys of tensors that are dense, in memory of the processor, and not wrapped; none before torch 2.5."""
-
-_BOOL = np.dtype(np.bool_)
-_NUMPY = {getattr(torch, name): np.dtype(name) for name in DTYPES if hasattr(torch, name)}
+_STRIDED = torch.strided
 
 
 class Budget:
@@ -68,18 +74,23 @@ class Values:
     def __init__(self, budget: Budget | None = None, on_device: Callable[[Any], bool] | None = None) -> None:
         self._budget = budget if budget is not None else Budget()
         self._on_device = on_device or _is_on_device
-        self._ordinary = _ORDINARY if on_device is None else set()
+        self._has_quick_way = on_device is None
         self._fetcher = Fetcher()
         self._known: dict[Any, Value | None] = {}
-        self._large: dict[Any, tuple[Summary, Any]] = {}  # the memory of a large array -> its summary and strides
+        self._large: dict[Any, tuple[Summary | LaterSummary, Any]] = {}  # memory -> its summary, shape and strides
+        self._puts_off = False  # whether any summary is made later
 
     def of(self, tensor: Any) -> Value | None:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
-        if type(tensor) not in _PLAIN or _is_compiling():
+        if type(tensor) not in _PLAIN:
             return None
         try:
-            if self._ordinary and _count_of_function_modes() == 0 and (value := _small(tensor)) is not None:
-                return value
+            if self._has_quick_way and not _count_of_function_modes():
+                value = _quick_copy(tensor, ALWAYS_COPIED)
+                if value is not None:
+                    return value
+            if _is_compiling():
+                return None
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
                     if self._on_device(tensor) and tensor.numel() <= COPIED:
@@ -93,9 +104,11 @@ class Values:
                 key = *elements, tensor.is_conj(), tensor.is_neg()
                 known = self._known.get(key)
                 if known is None:
-                    known = self._known[key] = self._reduced(tensor) or self._view_of_known(tensor) or self._new(tensor)
-                    if isinstance(known, Summary):
-                        self.note(tensor, known)
+                    summary = self._reduced(tensor)
+                    if summary is None and tensor.numel() > COPIED:
+                        summary = self._view_of_known(tensor) or self._put_off(tensor)
+                    known = self._known[key] = summary if summary is not None else self._new(tensor)
+                    self.note(tensor, known)
                 return known
         except Exception:  # a fault of ours does not become the program's
             return None
@@ -106,7 +119,7 @@ class Values:
             return None
         if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
             return None
-        dtype, limit = _NUMPY.get(tensor.dtype), COPIED if self._budget.left > 0 else ALWAYS_COPIED
+        dtype, limit = NUMPY.get(tensor.dtype), COPIED if self._budget.left > 0 else ALWAYS_COPIED
         once = math.prod([side for side, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride])
         with Quietly():
             if once > COPIED:
@@ -128,37 +141,50 @@ class Values:
             order = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
             elements = tensor.detach().permute(order).reshape(-1)
             step = max(1, elements.numel() // most)
-            return self._fetcher.elements(elements[::step], _NUMPY.get(tensor.dtype), as_copy)
+            return self._fetcher.elements(elements[::step], NUMPY.get(tensor.dtype), as_copy)
 
     def fetch(self) -> None:
         """Fetch all values from devices that are pending."""
         self._fetcher.fetch()
 
-    def settled(self, records: Any) -> Any:
-        """Records with values in the place of pending ones."""
-        return settled(records) if self._fetcher.was_used else records
+    @property
+    def has_pending(self) -> bool:
+        """Whether records may hold pending values in the place of some."""
+        return self._puts_off or self._fetcher.was_used
 
     def _new(self, tensor: Any) -> Value | None:
-        value = _value(tensor, COPIED if self._budget.left > 0 else ALWAYS_COPIED)
+        limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
+        value = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
+        value = value if value is not None else _value(tensor, limit)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
         return value
 
-    def _view_of_known(self, tensor: Any) -> Summary | None:
-        """The summary of a large array, if the same memory was summarised in another shape."""
-        if tensor.numel() <= COPIED:
+    def _put_off(self, tensor: Any) -> Any:
+        """The summary of a large tensor, to be made later from a copy, if there is room for one."""
+        if tensor.nbytes >= self._budget.left or not tensor.is_cpu or _is_unreadable(tensor):
             return None
+        raw = np.array(raw_of(tensor))
+        self._budget.left -= raw.nbytes
+        self._puts_off = True
+        return LaterSummary.of(raw, layout_of(tensor))
+
+    def _view_of_known(self, tensor: Any) -> Any:
+        """The summary of a large array, if the same memory was summarised in another shape."""
         known = self._large.get(_memory_of(tensor))
         if known is None or not _is_dense(tensor):
             return None
         summary, (shape, strides) = known
-        if strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]:
+        is_alike = strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]
+        if isinstance(summary, LaterSummary):
+            return summary.as_view(layout_of(tensor), tensor.stride(), is_alike)
+        if is_alike:
             return summary._replace(shape=tuple(tensor.shape))
-        return reshaped(summary, _elements(tensor, _NUMPY.get(tensor.dtype)))
+        return reshaped(summary, elements_of(tensor))
 
-    def note(self, tensor: Any, value: Value | None) -> None:
+    def note(self, tensor: Any, value: Any) -> None:
         """Note that this tensor has this value, so that views of it need not be summarised again."""
-        if isinstance(value, Summary) and type(tensor) in _PLAIN:
+        if isinstance(value, Summary | LaterSummary) and type(tensor) in _PLAIN:
             try:
                 with _WithoutFunctionModes():
                     if tensor.layout is torch.strided and _is_dense(tensor):
@@ -208,20 +234,24 @@ def _is_dense(tensor: Any) -> bool:
     return True
 
 
-def _small(tensor: Any) -> Value | None:
-    """A copy of few elements in the memory of the processor, with as few calls as possible."""
-    if _keys_of(tensor).raw_repr() not in _ORDINARY:
+def _quick_copy(tensor: Any, most: int) -> Value | None:
+    """A copy of at most so many elements in the memory of the processor, with as few calls as possible.
+
+    Raises RuntimeError for some tensors that have no memory of their own.
+    """
+    dtype = QUICK.get(tensor.dtype)
+    if dtype is None or tensor.layout is not _STRIDED or not tensor.is_cpu or tensor.is_neg():
         return None
-    size, dtype = tensor.numel(), _NUMPY.get(tensor.dtype)
-    if not 0 < size <= ALWAYS_COPIED or dtype is None or dtype == np.bool_:
+    size = tensor.numel()
+    if not 0 < size <= most:
         return None
     if not tensor.is_contiguous():
         strides = tensor.stride()
-        return _frozen(np.array(_memory(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
+        return _frozen(np.array(memory_of(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
     address, length = tensor.data_ptr(), size * dtype.itemsize
     if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
         return None
-    return np.ndarray(tuple(tensor.shape), dtype, string_at(address, length))  # a `torch.Size` takes longer
+    return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
@@ -265,14 +295,14 @@ def _value(tensor: Any, copied: int) -> Value | None:
         return None
     if not tensor.is_cpu:
         return _of_device(tensor, copied) if tensor.is_cuda else None
-    dtype = _NUMPY.get(tensor.dtype)
+    dtype = NUMPY.get(tensor.dtype)
     if tensor.numel() > copied:
-        about = summarize(_elements(tensor, dtype))
+        about = summarize(elements_of(tensor))
         return about if dtype is not None else about._replace(dtype=str(tensor.dtype).removeprefix("torch."))
-    if dtype is not None and dtype is not _BOOL and tensor.is_contiguous() and not _is_lazy(tensor):
+    if dtype is not None and dtype is not BOOL and tensor.is_contiguous() and not is_lazy(tensor):
         size = tensor.nbytes  # the usual case by a shorter way: the bytes are the array
-        return np.ndarray(tensor.shape, dtype, string_at(_address(tensor, size), size) if size else b"")
-    return _frozen(np.array(_elements(tensor, dtype)))
+        return np.ndarray(tensor.shape, dtype, bytes_at(address_of(tensor, size), size) if size else b"")
+    return _frozen(np.array(elements_of(tensor)))
 
 
 def _frozen(array: _Array) -> _Array:
@@ -287,68 +317,6 @@ def _is_unreadable(tensor: Any) -> bool:
 
 def _is_on_device(tensor: Any) -> bool:
     return bool(tensor.is_cuda)
-
-
-def _is_lazy(tensor: Any) -> bool:
-    """Whether the memory has the conjugates or the negatives of the elements."""
-    return bool(tensor.is_conj() or tensor.is_neg())
-
-
-def _elements(tensor: Any, dtype: np.dtype[Any] | None) -> _Array:
-    """The elements, in the tensor's own memory if numpy has its dtype. Raises ValueError if they are not there."""
-    strides = tensor.stride()
-    shape = [side if stride else min(side, 1) for side, stride in zip(tensor.shape, strides, strict=True)]
-    if dtype is None:
-        array = _widened(_memory(tensor, shape, strides, np.dtype(f"V{tensor.element_size()}")), tensor.dtype)
-    elif dtype is _BOOL:  # memory that was never written to may hold more than 0 and 1
-        array = np.not_equal(_memory(tensor, shape, strides, np.dtype(np.uint8)), 0)
-    else:
-        array = _memory(tensor, shape, strides, dtype)
-    if tensor.is_conj():
-        array = array.conj()
-    if tensor.is_neg():
-        array = np.negative(array)
-    return np.broadcast_to(array, tensor.shape) if 0 in strides else array  # an expanded one stays small
-
-
-def sample_of(tensor: Any, most: int) -> _Array | None:
-    """A copy of about `most` evenly spaced elements, in the order of the memory; None if they cannot be read."""
-    try:
-        if not tensor.is_cpu:
-            return None
-        with _WithoutFunctionModes():
-            elements = _elements(tensor, _NUMPY.get(tensor.dtype)).ravel(order="K")
-    except Exception:
-        return None
-    return np.array(elements[:: max(1, elements.size // most)])
-
-
-def _memory(tensor: Any, shape: Sequence[int], strides: Sequence[int], dtype: np.dtype[Any]) -> _Array:
-    """The tensor's memory, not copied: its first elements along each dimension, as many as `shape` says."""
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    steps = [stride * dtype.itemsize for stride in strides]
-    size = sum([(side - 1) * step for side, step in zip(shape, steps, strict=True)]) + dtype.itemsize
-    elements: Any = (c_char * size).from_address(_address(tensor, size))
-    return _frozen(np.ndarray(shape, dtype, elements, strides=steps))
-
-
-def _address(tensor: Any, size: int) -> int:
-    """Where the tensor's first element is. Raises ValueError if not all its bytes, of which there are `size`, exist."""
-    address: int = tensor.data_ptr()
-    end = tensor.storage_offset() * tensor.element_size() + size
-    if (size and not address) or end > tensor.untyped_storage().nbytes():
-        raise ValueError("a tensor without elements")
-    return address
-
-
-def _widened(raw: _Array, dtype: Any) -> _Array:
-    """Elements of a dtype that numpy lacks, as float32 or complex64."""
-    wide = torch.complex64 if dtype.is_complex else torch.float32
-    with _WithoutDispatchModes():
-        bits = torch.from_numpy(np.array(raw, order="C").view(f"i{raw.itemsize}"))
-        array: _Array = bits.view(dtype).to(wide).numpy()
-    return array.reshape(raw.shape)
 
 
 def _of_device(tensor: Any, copied: int) -> Value | None:

@@ -1,7 +1,7 @@
 // The film: its position, which the address names, and the controls.
 
 const first = film.chapters[0].first;
-const pictures = film.chapters.map((_, number) => makePicture(number, (at) => go(starts[number] + at)));
+const pictures = film.chapters.map((_, number) => makePicture(number, (at) => go(starts[number] + at), look));
 const tapes = film.chapters.map((_, number) => makeTape(number, (at) => go(starts[number] + at)));
 const view = makeView($("stage")), source = makeSource(), node = makeNode();
 let position = 0, playing = null;
@@ -9,7 +9,7 @@ let position = 0, playing = null;
 function show(wanted) {
   position = Math.max(0, Math.min(pictureCount - 1, wanted));
   const { chapter, at } = placeOf(position), detail = detailsAt(chapter, at), data = film.chapters[chapter];
-  pictures.forEach((one, number) => one.svg.toggleAttribute("hidden", number !== chapter));
+  pictures.forEach((one, number) => one.reveal(number === chapter));
   tapes.forEach((one, number) => { if (number !== chapter) one.hide(); });
   $("title").textContent = data.title;
   $("finding").textContent = data.finding;

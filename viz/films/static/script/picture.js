@@ -1,7 +1,39 @@
-// One drawing for each chapter: at each step, the texts and the classes of boxes and arrows change.
+// The drawings of each chapter: its own, and those in which a click has opened a fold.
 
-function makePicture(number, go) {
-  const chapter = film.chapters[number], svg = $(`p${number}`), prefix = `p${number}-`;
+function makePicture(number, go, look) {
+  const chapter = film.chapters[number], made = [];
+  let opening = 0, shown = false, last = 0;
+
+  function drawing() {
+    const name = opening ? `p${number}o${opening}` : `p${number}`, data = opening ? chapter.openings[opening - 1] : chapter;
+    return made[opening] || (made[opening] = makeDrawing(name, data, go, turn));
+  }
+
+  // Show another opening at the same step.
+  function turn(other) {
+    drawing().svg.toggleAttribute("hidden", true);
+    opening = other;
+    reveal(shown);
+    show(last);
+    look();
+  }
+
+  function reveal(now) {
+    shown = now;
+    drawing().svg.toggleAttribute("hidden", !now);
+  }
+
+  function show(at) {
+    last = at;
+    drawing().show(at);
+  }
+
+  return { reveal, show, focus: (at) => drawing().focus(at), get svg() { return drawing().svg; } };
+}
+
+// One drawing: at each step, the texts and the classes of its boxes and arrows change.
+function makeDrawing(name, chapter, go, turn) {
+  const svg = $(name), prefix = `${name}-`;
 
   function partsOf(id, history) {
     const group = $(prefix + id), texts = {};
@@ -9,7 +41,8 @@ function makePicture(number, go) {
       texts[text.hasAttribute("data-k") ? `k${text.dataset.k}` : `t${text.dataset.t}`] = text;
     });
     const words = group.getAttribute("class").split(" ").filter((word) => !film.states.includes(word));
-    if (id in chapter.clicks) words.push("leads");
+    if (id in chapter.opens) words.push("leads", "opens");
+    else if (id in chapter.clicks) words.push("leads");
     return { group, texts, history, base: words.join(" "), glyph: group.querySelector(".glyph"), now: null };
   }
 
@@ -17,9 +50,25 @@ function makePicture(number, go) {
   const arrows = chapter.arrows.map((history, index) => ({ ...partsOf(`a${index}`, history), term: $(`${prefix}a${index}`).querySelector(".term") }));
 
   svg.addEventListener("click", (event) => {
-    const id = (event.target.closest(".box") || { id: "" }).id.slice(prefix.length);
-    if (id in chapter.clicks) go(chapter.clicks[id]);
+    const id = (event.target.closest(".box, .open-fold") || { id: "" }).id.slice(prefix.length);
+    if (id in chapter.opens) turn(chapter.opens[id]);
+    else if (id in chapter.closes) turn(chapter.closes[id]);
+    else if (id in chapter.clicks) go(chapter.clicks[id]);
   });
+
+  // What a click or Enter on a fold does, in its tooltip.
+  const folds = [...Object.keys(chapter.opens).map((id) => [id, "opens"]), ...Object.keys(chapter.closes).map((id) => [id, "closes"])];
+  for (const [id, does] of folds) {
+    const group = $(prefix + id), title = group.querySelector("title");
+    if (title) title.textContent += `\na click ${does} it`;
+    group.tabIndex = 0;
+    group.setAttribute("role", "button");
+    group.setAttribute("aria-expanded", String(does === "closes"));
+    group.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") group.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+    if (does === "closes") group.classList.add("leads");
+  }
 
   function showBox(part, at) {
     const now = latest(part.history, at);

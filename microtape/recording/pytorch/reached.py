@@ -1,0 +1,256 @@
+"""What passes reach of a program's graphs: read while it lives, and put into order when a recording is made.
+
+Note [What is noted, and what is made of it]
+  A pass costs the program little, because little happens in it. When it begins, what may be gone afterwards is read
+  from each node that it can reach (`Reached`), and each node's hook notes the values that came and went (`StepNotes`).
+  All else follows from these notes, at any time: the numbers of nodes and tensors (`Tape`), the sums in the buffers and
+  the records of the steps (`PassNotes.record`), the summaries of large arrays (`LaterSummary`). Most passes of a loop
+  are forgotten before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from microtape.recording.model.model import Value
+from microtape.recording.pytorch.graph import NO_EDGE, Graph, NodeEdge, walk
+from microtape.recording.pytorch.names import KINDS
+from microtape.recording.pytorch.node_text import about_dropped, about_node
+from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
+from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.reading.values import shape_and_dtype
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
+from microtape.recording.pytorch.tape_entries import NodeEntry
+from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
+from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.module_names import names_in_frames
+
+
+class Found(NamedTuple):
+    """Nodes that were not known before, in no order."""
+
+    entries: list[NodeEntry]
+
+
+class Crossed(NamedTuple):
+    """A tensor that came out of a border."""
+
+    border: Operation
+    output: Version
+
+
+class Named(NamedTuple):
+    """A variable of the program's that holds a tensor."""
+
+    name: str
+    seen: SeenTensor
+
+
+class Made(NamedTuple):
+    """The sequence numbers of the nodes that a step of a pass has made: the first, and the one after the last."""
+
+    first: int
+    end: int
+    pass_: int
+    maker: GraphNode
+
+
+class Reached:
+    """What the passes of a segment have reached."""
+
+    def __init__(self, tensors: Tensors, operations: Operations, packed: PackedRanges, faults: Faults) -> None:
+        self._tensors, self._operations, self._packed, self._faults = tensors, operations, packed, faults
+        self.log: list[Found | Crossed | Named | Made] = []
+        self.entries: dict[GraphNode, NodeEntry] = {}
+        self.leaves: list[SeenTensor] = []  # that have an AccumulateGrad here
+        self.values: Mapping[SeenTensor, dict[int, Value | None]] = {}  # of tensors that went on into another segment
+
+    def walk(self, roots: Iterable[Any], known: Graph | None = None) -> Graph:
+        """The graph behind these nodes of torch's, added to the graph `known`."""
+        return walk(roots, self._tensors, known)
+
+    def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
+        """Read those of the tensors that nodes of this graph computed, if it is not known, before it is adopted."""
+        for tensor in tensors:
+            node = self._tensors.node(tensor.grad_fn) if tensor.grad_fn is not None else None
+            if node is not None and node in graph.nodes and tensor.output_nr not in node.outputs:
+                node.outputs[tensor.output_nr] = self._tensors.read(tensor)
+
+    def adopt(self, graph: Graph) -> None:
+        """Read what must be read while the nodes of a graph live.
+
+        What the operands came out of is read as well, also behind a border, where no edge leads.
+        """
+        entries, whole, lost = self.entries, graph, dict[GraphNode, None]()
+        outside = self._outside(graph.nodes, whole)
+        while outside:
+            dropped, alive = self._lost(outside)
+            lost.update(dict.fromkeys(dropped))
+            wider = self.walk(alive, whole)
+            outside = self._outside([one for one in wider.nodes if one not in whole.nodes], wider)
+            whole = wider
+        read = self._tensors.read
+        for node, tensor in whole.leaves.items():
+            node.outputs[0] = read(tensor)
+        found = [
+            self._entry(node, python_node, whole.edges[node])
+            for node, python_node in whole.nodes.items()
+            if (known := entries.get(node)) is None or known.is_dropped
+        ]
+        found += [self._dropped(node) for node in lost if node not in whole.nodes]
+        if found:
+            self.log.append(Found(found))
+
+    def _entry(self, node: GraphNode, python_node: Any, edges: tuple[NodeEdge, ...]) -> NodeEntry:
+        """Read what a node has saved, and how many outputs it has."""
+        if node.sequence_nr == LEAF:
+            return self._leaf(node, edges)
+        entry = self.entries[node] = NodeEntry(node, about_node(python_node), edges)
+        try:
+            if entry.about.saved and (TELLS_HOOKS or node.sequence_nr not in self._packed):
+                entry.saved, entry.is_freed = saved_by(python_node, entry.about, self._tensors)
+            if not node.outputs and (metadata := getattr(python_node, "_input_metadata", None)) is not None:
+                entry.described = [_described(one) for one in metadata]  # since torch 2.9
+        except Exception as error:
+            self._faults.add(f"what {entry.about.name} saved", error)
+        return entry
+
+    def _dropped(self, node: GraphNode) -> NodeEntry:
+        edges = edges_of(node.operation) if node.operation is not None else ()
+        for to, _ in edges:
+            if to is not None and to.sequence_nr == LEAF and to not in self.entries:
+                self._leaf(to, ())
+        entry = self.entries[node] = NodeEntry(node, about_dropped(node.name), edges)
+        entry.is_dropped = True
+        return entry
+
+    def _leaf(self, node: GraphNode, edges: tuple[NodeEdge, ...]) -> NodeEntry:
+        entry = self.entries[node] = NodeEntry(node, about_dropped("AccumulateGrad"), edges)
+        self.leaves.append(node.outputs[0][0])
+        return entry
+
+    def _outside(self, nodes: Iterable[GraphNode], graph: Graph) -> list[Origin]:
+        """What the operands of these nodes came out of, as far as it is neither in the graph nor known."""
+        nodes_here, entries, operation_of = graph.nodes, self.entries, self._operations.operation_of
+        found: list[Origin] = []
+        for node in nodes:
+            operation = node.operation
+            if operation is None:
+                if node.sequence_nr == LEAF:
+                    continue
+                operation = node.operation = operation_of(node.sequence_nr)
+                if operation is None:
+                    continue
+            for i, behind in enumerate(operation.behind):
+                if behind is not None and behind not in nodes_here and behind not in entries:
+                    found.append(behind)
+                    if isinstance(behind, Operation):
+                        self.log.append(Crossed(behind, operation.operands[i]))
+        return found
+
+    def _lost(self, origins: Iterable[Origin]) -> tuple[list[GraphNode], list[Any]]:
+        """The unknown nodes behind these nodes and borders: those that the program has dropped, and torch's others.
+
+        A node is known to live if the program still has a tensor that it computed.
+        """
+        dropped: dict[GraphNode, None] = {}
+        alive: list[Any] = []
+        waiting = list(origins)
+        seen = set(waiting)
+        while waiting:
+            one = waiting.pop()
+            if isinstance(one, GraphNode):
+                if one.sequence_nr == LEAF or one in self.entries:
+                    continue
+                if (node := self._living(one)) is not None:
+                    alive.append(node)
+                    continue
+                dropped[one] = None
+                if one.operation is None:
+                    one.operation = self._operations.operation_of(one.sequence_nr)
+                one = one.operation
+            if one is None:
+                continue
+            for behind, operand in zip(one.behind, one.operands, strict=True):
+                if isinstance(behind, Operation):
+                    self.log.append(Crossed(behind, operand))
+                if behind is not None and behind not in seen:
+                    seen.add(behind)
+                    waiting.append(behind)
+        return list(dropped), alive
+
+    def _living(self, node: GraphNode) -> Any:
+        """torch's own node, if the program has a tensor that it computed."""
+        for seen, _ in node.outputs.values():
+            tensor = seen.tensor
+            grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
+            if grad_fn is not None and self._tensors.node(grad_fn) is node:
+                return grad_fn
+        return None
+
+    def note_computed(self, gradients: Iterable[tuple[Any, Value | None]]) -> None:
+        """Note gradients that nodes have computed which a step has made, and their values."""
+        for gradient, value in gradients:
+            if gradient is not None and gradient.grad_fn is not None:
+                node = self._tensors.node(gradient.grad_fn)
+                if gradient.output_nr not in node.outputs and gradient.output_nr not in node.inner:
+                    seen = SeenTensor(*shape_and_dtype(gradient))
+                    seen.requires_grad = True
+                    version = seen.latest = version_of(gradient)
+                    seen.values[version] = value
+                    node.inner[gradient.output_nr] = seen, version
+
+    # Names
+
+    def find_names(self, frame: Any, is_numbered: Callable[[SeenTensor], bool]) -> None:
+        """Note the user's variables that hold tensors, and the paths of parameters in modules.
+
+        `is_numbered` says whether a tensor is on the tape.
+        """
+        for name, tensor in names_in_frames(frame, KINDS):
+            if not tells_history(tensor):
+                continue
+            seen = self._tensors.find(tensor)
+            if seen is None and tensor.is_leaf and tensor.requires_grad:
+                seen, _ = self._tensors.read(tensor)
+            elif seen is None and tensor.grad_fn is not None:
+                known = self._tensors.node(tensor.grad_fn).outputs.get(tensor.output_nr)
+                seen = known[0] if known is not None and known[0].tensor is None else None
+            if seen is not None:
+                seen.requires_grad = tensor.requires_grad  # `requires_grad_` may have changed it
+                self._reach(seen, is_numbered)
+                self.log.append(Named(name, seen))
+
+    def _reach(self, seen: SeenTensor, is_numbered: Callable[[SeenTensor], bool]) -> None:
+        """Read what a tensor came out of."""
+        origin: Origin = seen.border
+        if seen.border is not None:
+            self.log.append(Crossed(seen.border, (seen, seen.latest)))
+        else:
+            origin = seen.node() if seen.node is not None else None
+            if origin is None or origin in self.entries or is_numbered(seen):
+                return
+        dropped, alive = self._lost([origin])
+        self.adopt(self.walk(alive))
+        found = [self._dropped(node) for node in dropped if node not in self.entries]
+        if found:
+            self.log.append(Found(found))
+
+
+def edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
+    """The edges of a node that the program has dropped, from the operands of its operation."""
+    return tuple(
+        (behind, operand[0].output_nr) if isinstance(behind, GraphNode) else NO_EDGE
+        for behind, operand in zip(operation.behind, operation.operands, strict=True)
+    )
+
+
+def _described(metadata: Any) -> tuple[Any, Any]:
+    """The shape and dtype of an output, as torch says them; a nested tensor has no shape."""
+    try:
+        return metadata.shape, metadata.dtype
+    except Exception:
+        return None, None

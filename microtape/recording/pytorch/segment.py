@@ -1,0 +1,66 @@
+"""A part of a PyTorch program: what was noted of it, and the records of it. See Note [Segments]."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from microtape.recording.model.model import NodeRecord, Pass, TensorRecord
+from microtape.recording.pytorch.checks.checker import TorchChecker
+from microtape.recording.pytorch.inside.calls import TorchCalls
+from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.passes.pass_notes import PassNotes
+from microtape.recording.pytorch.reached import Reached
+from microtape.recording.pytorch.records import tape_records
+from microtape.recording.pytorch.tape import Tape
+from microtape.recording.pytorch.updates import Updates
+
+
+class Recorded(NamedTuple):
+    """A segment with all in it numbered, and the records of its passes."""
+
+    tape: Tape
+    passes: list[Pass]
+    checker: TorchChecker | None
+    updates: Updates
+    calls: TorchCalls
+
+    def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
+        """The records of its nodes and tensors. `first` is the sequence number from which to count."""
+        return tape_records(self.tape, first)
+
+
+class Segment(NamedTuple):
+    """What is noted of a part of the program; all of it grows."""
+
+    reached: Reached
+    tape: Tape
+    passes: list[PassNotes]
+    checker: TorchChecker | None
+    updates: Updates
+    calls: TorchCalls
+
+    def recorded(self, taken: set[GraphNode]) -> Recorded:
+        """Number all that was reached, and make the records of the passes.
+
+        `taken` are the nodes of Functions whose calls belong to another segment; those here are added.
+        """
+        self.tape.number()
+        passes = [one.record(self.tape) for one in self.passes]
+        self.calls.resolve(self.tape, passes, taken)
+        return Recorded(self.tape, _with_made(passes, self.tape), self.checker, self.updates, self.calls)
+
+
+def _with_made(passes: list[Pass], tape: Tape) -> list[Pass]:
+    """The passes, with the nodes that their steps made (create_graph), as far as they are on the tape."""
+    made: dict[tuple[int, int], list[int]] = {}
+    for number, entry in enumerate(tape.nodes):
+        if entry.pass_ is not None and entry.made_by is not None:
+            made.setdefault((entry.pass_, entry.made_by), []).append(number)
+    if not made:
+        return passes
+    return [
+        one._replace(
+            steps=tuple([step._replace(made=tuple(made.get((one.index, step.node), ()))) for step in one.steps])
+        )
+        for one in passes
+    ]

@@ -67,8 +67,8 @@ def main() -> int:
         opened += message is None
         if message is not None:
             refused[re.sub(r"[-\d,.]+", "N", message)[:60]] += 1
-    for kind, count in refused.most_common(40):
-        print(f"{count:8,}  {kind}")
+    for kind, times in refused.most_common(40):
+        print(f"{times:8,}  {kind}")
     print(f"{count:,} files from number {options.first:,}: {sum(refused.values()):,} refused, {opened:,} opened")
     print(f"and shown by every view, {faults:,} faults; memory rose from {before:,} to {_peak():,} MB at most")
     print(f"the slowest took {slowest:.1f} s; the largest had {largest:,} bytes")

@@ -49,12 +49,11 @@ def made_on(found: Figures) -> str:
 
 def _events(found: Figures) -> str:
     return _paragraph(f"""
-        Random keys, clicks, drags, pastes, changes of focus and sizes from 10×4 to 300×100: {found["runs"]:,}
-        runs of {found["events"]:,} events ({found["runs"] * found["events"]:,} in all) on {found["subjects"]}
-        subjects, which are examples, lessons, and handmade and broken recordings. **{
-        _count(found["failed"], "run")
-    } failed.** The last line of defence, which turns a mistake of microtape's own into a notice, is
-        off in these runs. What fails is shrunk to a short sequence of events, and joins the tests.
+        Random keys, clicks, drags, pastes, changes of focus and sizes from 10×4 to 300×100: {found["runs"]:,} runs
+        of {found["events"]:,} events ({found["runs"] * found["events"]:,} in all) on {found["subjects"]} of the
+        examples, lessons, and handmade and broken recordings. **{_count(found["failed"], "run")} failed.** The last
+        line of defence, which turns a mistake of microtape's own into a notice, is off in these runs. What fails is
+        shrunk to a short sequence of events, and joins the tests.
     """)
 
 

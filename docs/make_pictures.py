@@ -37,7 +37,7 @@ MOVES = (*["right"] * 5, "left", "left", "right", "right", "enter")
 SIGNS = {"right": "→", "left": "←", "enter": "Enter"}
 MOVING_SIZE = (96, 26)
 SECONDS = 1.2  # that each screen of the moving picture is shown
-WITH_MODULES = ("classifier", "images", "letters", "attention", "autoencoder", "adversaries")  # examples
+WITH_MODULES = ("classifier", "images", "letters", "attention", "autoencoder")  # examples
 BARE = ("values", "gradients", "terms", "source", "legend")
 
 
@@ -64,9 +64,8 @@ GALLERY = (
     Picture("clip_hooks", EXAMPLES / "clip_hooks.py", {}),
     Picture("checkpointed", EXAMPLES / "checkpointed.py", {}),
     Picture("rnn", EXAMPLES / "rnn.py", {}),
-    *(
-        Picture(name, EXAMPLES / "modules" / f"{name}.py", {"fit": (1400, 1400)}, 0.9) for name in WITH_MODULES
-    ),
+    *(Picture(name, EXAMPLES / "modules" / f"{name}.py", {"fit": (1400, 1400)}, 0.9) for name in WITH_MODULES),
+    Picture("adversaries", EXAMPLES / "modules" / "adversaries.py", {"detail": "lecture"}, 0.9),
     Picture("neighbourhood", EXAMPLES / "rnn.py", {"around": "guess", "radius": 2}),
     Picture("heat", PROGRAMS / "layers.py", {"show": ("values", "gradients", "heat", "legend"), "theme": "dark"}),
     Picture("gradient_penalty", EXAMPLES / "gradient_penalty.py", {"pass_index": 1, "show": BARE}),

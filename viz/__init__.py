@@ -12,13 +12,14 @@ planning   which nodes become boxes: `selection`, `folds` (scopes, loops, functi
 scene      `scene` is what a picture shows; `visual_graph` builds its boxes and arrows at one step
 insides    what ran inside of a node: `walk` finds the steps, `inside_graph` builds their boxes and arrows
 fitting    makes a picture fit into a slide, a page or a column: `choose` takes the first of several `drafts` that fits,
-           `columns` wraps it
+           `columns` wraps it, `sheets` and `windows` divide it into the pages of a PDF
 output     `dot` writes DOT, `render` runs Graphviz, `svg` and `text` write the other formats; `fonts`: missing letters;
            `spine` and `clear` keep ways straight and names readable, `measure` measures what Graphviz drew
-films      `film` plays a pass as an HTML page (`page`, `page_data`, `page_svg`) or a GIF (`gif`)
+films      `film` plays a pass as an HTML page (`page`, `page_data`, `page_svg`; its script is in `static`) or a GIF
+           (`gif`, `camera`); `filming` makes the pictures, `fixed_layout` finds what changes in them
 
 drawing        `viz.draw`
-notebook       makes recordings display themselves in a notebook
+notebook       makes recordings display themselves in a notebook; `notebook_parts`: what is in them, and tensors
 as_recording   converts the argument of `viz.draw` and `viz.film` into a recording
 """
 

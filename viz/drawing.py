@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,20 @@ from microtape.recording.file.archive import write_whole
 from viz.as_recording import as_recording
 from viz.basics.arrangement import AS_USUAL, Arrangement
 from viz.basics.characters import visible
-from viz.basics.errors import DrawError, GraphvizError
+from viz.basics.errors import DrawError, GraphvizError, SmallTextWarning
 from viz.basics.graph import VisualGraph
 from viz.basics.options import FEW, MAX_BOXES, MEDIUM, Amount, Folding, asked_details
 from viz.basics.theme import Theme, theme_called
 from viz.fitting.choose import choose, small_text
 from viz.fitting.drafts import drafts
+from viz.fitting.sheets import Sheets, sheets
 from viz.fitting.sizes import Fit, sizes_of
 from viz.insides.inside_graph import build_inside
 from viz.output.clear import clear_names
 from viz.output.dot import titles, to_dot
 from viz.output.fonts import without_font
 from viz.output.measure import Measures, measure
+from viz.output.pages import can_write_pages, pdf_of_pages
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
 from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
@@ -48,6 +50,7 @@ class Drawing:
     time_limit: float = TIME_LIMIT
     waiting: Waiting = lambda elapsed, limit: None
     arrangement: Arrangement = AS_USUAL
+    sheets: Callable[[], tuple[VisualGraph, Sheets]] | None = None  # if its text is too small for one page of a PDF
 
     @cached_property
     def dot(self) -> str:
@@ -84,8 +87,23 @@ class Drawing:
         return self._render("png", self._readable(), scale)
 
     def pdf(self) -> bytes:
-        """The picture as a PDF file of one page."""
-        return self._render("pdf", self._readable())
+        """The picture as a PDF file. Made with fit=, it has several pages where its text could not be read on one."""
+        if self.sheets is None:
+            return self._render("pdf", self._readable())
+        if not can_write_pages():
+            warnings.warn("a PDF of several pages needs pypdf: run `pip install pypdf`", stacklevel=2)
+            return self._render("pdf", self._readable())
+        graph, sheets = self.sheets()
+        whole = replace(self, graph=graph, arrangement=sheets.arrangement, sheets=None)
+        return pdf_of_pages(
+            whole._render("pdf", sheets.arrangement),
+            sheets.size,
+            sheets.windows,
+            sheets.page,
+            sheets.margins,
+            self.theme,
+            lambda dot: render(dot, "pdf", time_limit=self.time_limit),
+        )
 
     def _readable(self) -> Arrangement:
         """As `_clear`, which needs Graphviz, and without frames has nothing to do."""
@@ -194,7 +212,8 @@ def draw(
         fit: where the picture goes: `"slide"` (1280 by 720 pixels), `"a4"` (a page, upright or on its side), `"column"`
             (760 wide and at most 2000 high, for an issue or a page of documentation), or a size in pixels. The
             direction of the arrows, columns, and what was not asked for of details and folds are chosen so that the
-            text is at least 12 pixels high; where that cannot be reached, a warning says so.
+            text is at least 12 pixels high; where that cannot be reached, a warning says so, and `pdf` makes several
+            pages.
         title: the first line of the picture. None: the program and the pass.
         theme: one of `viz.THEMES`: `"light"`, `"dark"` or `"colourblind"`.
         time_limit: seconds that Graphviz may take.
@@ -230,9 +249,15 @@ def draw(
         return Drawing(build(show), looks, time_limit, waiting)
     may_fold = into is None and around is None and fold is None and not folding.is_detailed
     fitted = choose(drafts(build, show, may_fold=may_fold), sizes_of(fit), layout)
-    if advice := small_text(fitted):
-        warnings.warn(advice, stacklevel=2)
-    return Drawing(fitted.graph, looks, time_limit, waiting, fitted.arrangement)
+    if not (advice := small_text(fitted)):
+        return Drawing(fitted.graph, looks, time_limit, waiting, fitted.arrangement)
+    warnings.warn(SmallTextWarning(f"{advice}, or save it as a .pdf of several pages"), stacklevel=2)
+
+    def on_sheets() -> tuple[VisualGraph, Sheets]:
+        graph = build(show)
+        return graph, sheets(graph, fit, layout)
+
+    return Drawing(fitted.graph, looks, time_limit, waiting, fitted.arrangement, on_sheets)
 
 
 def _quoted(path: str | os.PathLike[str]) -> str:

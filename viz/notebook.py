@@ -1,11 +1,14 @@
-"""Shows a Recording or a recorder in a notebook as a film. Importing `viz` installs this.
+"""Shows recordings, what is in them, and tensors in a notebook, as films and pictures. Importing `viz` installs this.
 
-The engine knows nothing of notebooks. Notebooks ask an object's class for `_repr_mimebundle_`, so no notebook software
-is needed here.
+The engine knows nothing of notebooks. Notebooks ask a recording's class for `_repr_mimebundle_`; IPython is told the
+names of the other classes, and imports none of them.
 """
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from microtape.recording.model.displayed import Displayed
@@ -15,10 +18,29 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 400  # of a film: the notebook's file stores all of it
 
+_PARTS = {  # module, class -> the function of `viz.notebook_parts` that shows one
+    ("microtape.recording.model.model", "Pass"): "show_pass",
+    ("microtape.recording.model.model", "NodeRecord"): "show_record",
+    ("microtape.tensors.tensor", "Tensor"): "show_tensor",
+    ("microtape.tape.node", "Node"): "show_node",
+}
+
 
 def install() -> None:
-    """Make recordings, and the `r` of `with microtape.record() as r`, display themselves from now on."""
+    """Make recordings, what is in them, the `r` of `with microtape.record() as r`, and tensors display themselves."""
     Displayed._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None:
+        for (module, name), function in _PARTS.items():
+            shell.display_formatter.mimebundle_formatter.for_type_by_name(module, name, _later(function))
+
+
+def _later(function: str) -> Callable[[Any], dict[str, str] | None]:
+    def show(x: Any) -> dict[str, str] | None:
+        shown: dict[str, str] | None = getattr(importlib.import_module("viz.notebook_parts"), function)(x)
+        return shown
+
+    return show
 
 
 def _mimebundle(displayed: Any, include: object = None, exclude: object = None) -> dict[str, str]:

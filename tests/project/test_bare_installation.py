@@ -40,7 +40,7 @@ for words in {commands!r}:
         code = main(words)
     print(json.dumps([words, code, said.getvalue()]))
 """
-OTHERS = {"pygraphviz", "PIL", "textual_serve", "aiohttp", "jinja2", "aiohttp_jinja2", "torch", "IPython"}
+OTHERS = {"pygraphviz", "PIL", "pypdf", "textual_serve", "aiohttp", "jinja2", "aiohttp_jinja2", "torch", "IPython"}
 WITHIN_REACH = (["--version"], ["--help"], ["record", "run.py", "-o", "run.tape"])
 OUT_OF_REACH = (
     (["demo"], "textual"),

@@ -94,8 +94,7 @@ class Browser:
     ) -> None:
         """Open a file or an address; with a width below 800 pixels, as a phone."""
         address = path if isinstance(path, str) else path.as_uri()
-        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
-                   mobile=size[0] < 800)  # fmt: skip
+        self.resize(size)
         self._send("Emulation.setScriptExecutionDisabled", value=not script)
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._send("Emulation.setEmulatedMedia", features=scheme)
@@ -108,6 +107,11 @@ class Browser:
             assert time.monotonic() < deadline, f"{path} was not loaded"
             time.sleep(0.02)
 
+    def resize(self, size: tuple[int, int]) -> None:
+        """Give the window that size."""
+        self._send("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                   mobile=size[0] < 800)  # fmt: skip
+
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page; a promise is awaited."""
         answer = self._send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
@@ -117,20 +121,53 @@ class Browser:
     def press(self, *keys: str) -> None:
         """Press and release keys, given by their names in the browser."""
         for key in keys:
-            text = {"text": key} if len(key) == 1 else {}
-            codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Enter": 13, "Tab": 9}
+            text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
+            codes = {
+                "ArrowRight": 39,
+                "ArrowLeft": 37,
+                "Home": 36,
+                "End": 35,
+                "Enter": 13,
+                "Tab": 9,
+                "ArrowDown": 40,
+                "ArrowUp": 38,
+            }
             code = codes.get(key, ord(key.upper()) if len(key) == 1 else 0)
             self._send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
             self._send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def click(self, selector: str) -> None:
         """Click the centre of the element with the mouse."""
+        where = self.centre(selector)
+        for kind in ("mousePressed", "mouseReleased"):
+            self._mouse(kind, where, button="left", clickCount=1)
+
+    def drag(self, selector: str, x: float, y: float) -> None:
+        """Drag the centre of the element that far with the mouse."""
+        start = self.centre(selector)
+        self._mouse("mousePressed", start, button="left", clickCount=1)
+        for part in (0.1, 0.5, 1.0):
+            self._mouse("mouseMoved", (start[0] + part * x, start[1] + part * y), button="left", buttons=1)
+        self._mouse("mouseReleased", (start[0] + x, start[1] + y), button="left", clickCount=1)
+
+    def wheel(self, selector: str, amount: float) -> None:
+        """Turn the mouse's wheel over the centre of the element, downwards if the amount is above 0."""
+        self._mouse("mouseWheel", self.centre(selector), deltaX=0, deltaY=amount)
+
+    def centre(self, selector: str) -> tuple[float, float]:
+        """The centre of the element in the window."""
         x, y = self.evaluate(
             f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
             " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
-        for kind in ("mousePressed", "mouseReleased"):
-            self._send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        return x, y
+
+    def _mouse(self, kind: str, where: tuple[float, float], **parameters: Any) -> None:
+        self._send("Input.dispatchMouseEvent", type=kind, x=where[0], y=where[1], **parameters)
+
+    def printed(self) -> bytes:
+        """The page as a PDF, as the browser prints it."""
+        return base64.b64decode(self._send("Page.printToPDF")["data"])
 
     def screenshot(self) -> bytes:
         """The page as a PNG."""

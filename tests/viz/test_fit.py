@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -113,3 +115,42 @@ def test_nearly_all_kinds_of_program_can_be_read(fit: Any) -> None:
         assert (best < 11.9) <= bool(told), kind.name
         small += [kind.name] if best < 11.9 else []
     assert len(small) <= HARD, small
+
+
+@needs_graphviz
+@pytest.mark.parametrize(("fit", "page"), [("a4", (595, 842)), ("slide", (960, 540)), ((700, 500), (525, 375))])
+def test_a_pdf_has_the_pages_that_it_needs(fit: Any, page: tuple[float, float], tmp_path: Path) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    with pytest.warns(UserWarning, match=r"or save it as a \.pdf of several pages$"):
+        drawing = viz.draw(_chain(120), fold=False, show=("values", "gradients"), fit=fit)
+    pages = pypdf.PdfReader(drawing.save(tmp_path / "chain.pdf")).pages
+    assert len(pages) > 2
+    for number, one in enumerate(pages, 1):
+        assert sorted(map(round, (one.mediabox.width, one.mediabox.height))) == sorted(page)
+        assert f"{number} of {len(pages)}" in one.extract_text()
+
+
+@needs_graphviz
+def test_the_text_of_a_page_can_be_read() -> None:
+    pypdf = pytest.importorskip("pypdf")
+    with pytest.warns(UserWarning, match="the smallest text"):
+        pdf = viz.draw(_chain(120), fold=False, show=("values", "gradients"), fit="a4").pdf()
+    form = pypdf.PdfReader(io.BytesIO(pdf)).pages[0]["/Resources"]["/XObject"]["/Picture"].get_data().decode("latin-1")
+    sizes = {float(size) for size in re.findall(r"([\d.]+) 0 0 -?[\d.]+ [-\d.]+ [-\d.]+ Tm", form)}
+    assert sizes
+    assert min(sizes) >= 12 * 72 / 96 - 0.01
+
+
+@needs_graphviz
+def test_a_pdf_that_can_be_read_has_one_page() -> None:
+    pypdf = pytest.importorskip("pypdf")
+    assert len(pypdf.PdfReader(io.BytesIO(viz.draw(diamond(), fit="a4").pdf())).pages) == 1
+
+
+@needs_graphviz
+def test_without_pypdf_a_pdf_has_one_page_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(viz.drawing, "can_write_pages", lambda: False)
+    with pytest.warns(UserWarning, match="the smallest text"):
+        drawing = viz.draw(_chain(120), fold=False, show=("values", "gradients"), fit="a4")
+    with pytest.warns(UserWarning, match=r"several pages needs pypdf: run `pip install pypdf`"):
+        assert drawing.pdf().startswith(b"%PDF")

@@ -23,7 +23,7 @@ from microtape.recording.writing.recorder import Recorder
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
-from viz import notebook
+from viz import notebook, notebook_parts
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +40,11 @@ with mt.record() as r:
     "viz.draw(loss)",
     "viz.film(r)",
     "r",
+    "r.recording.passes[0]",
+    "r.recording.nodes[1]",
+    "loss",
+    "loss.grad_fn",
+    "x",
 ]
 
 
@@ -66,6 +71,36 @@ def test_a_notebook_shows_a_picture(outputs: list[Any]) -> None:
     data = shown(outputs[4])
     assert ElementTree.fromstring(data["image/svg+xml"]).tag.endswith("svg")
     assert "loss = sum(%" in data["text/plain"]
+
+
+@pytest.mark.slow
+@needs_graphviz
+def test_a_pass_and_a_node_of_a_recording_have_pictures(outputs: list[Any]) -> None:
+    one = shown(outputs[7])
+    assert one["text/plain"] == "<Pass 1: backward() at cell 2, line 4, 3 steps>"
+    assert one["text/html"].startswith("<iframe srcdoc=")
+    node = shown(outputs[8])
+    assert node["text/plain"] == "<NodeRecord %1 MulBackward0 at cell 2, line 3>"
+    assert "mul(x, x)" in node["image/svg+xml"]
+
+
+@pytest.mark.slow
+@needs_graphviz
+def test_a_tensor_with_a_history_shows_its_graph(outputs: list[Any]) -> None:
+    loss = shown(outputs[9])
+    assert loss["text/plain"] == "tensor(5., grad_fn=<SumBackward0>)"
+    assert "loss = sum(%1)" in loss["image/svg+xml"]
+    node = shown(outputs[10])
+    assert node["text/plain"].startswith("<SumBackward0 object at")
+    assert "sum(%1)" in node["image/svg+xml"]
+    assert shown(outputs[11]).keys() == {"text/plain"}  # a leaf has no history
+
+
+def test_without_a_notebook_nothing_but_text_is_shown() -> None:
+    recording = diamond()
+    assert notebook_parts.show_pass(recording.passes[0]) is None
+    assert notebook_parts.show_record(recording.nodes[0]) is None
+    assert notebook_parts.show_tensor(mt.ones(1, requires_grad=True) * 2) is None
 
 
 @pytest.mark.slow

@@ -12,6 +12,8 @@ from microtape.recording.model.model import Recording
 from tui.commands.picture_options import as_typed, contents, given, open_passes
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar
+from viz.basics.errors import SmallTextWarning
+from viz.output.pages import can_write_pages
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,8 +57,10 @@ def _draw(recording: Recording, pass_index: int, out: str, arguments: argparse.N
         except viz.DrawError as error:
             raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
     say(f"wrote {path}")
+    on_pages = path.suffix.lower() == ".pdf" and can_write_pages()
     for one in told:
-        say(as_typed(str(one.message)))
+        if not (on_pages and issubclass(one.category, SmallTextWarning)):
+            say(as_typed(str(one.message)))
     return drawing
 
 

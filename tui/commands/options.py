@@ -266,7 +266,7 @@ PICTURE: Options = (
     (("--detail",), {"metavar": "AMOUNT", "help": "how much to show, in place of --show: brief, lecture or debug"}),
     (
         ("--fit",),
-        {"metavar": "PLACE", "help": "choose directions, columns and details for: slide, a4, column, or 1600x900"},
+        {"metavar": "PLACE", "help": "make the picture, or the pages of a .pdf, fit: slide, a4, column, or 1600x900"},
     ),
     (
         ("--fold",),
@@ -304,7 +304,10 @@ DRAW: Options = (
 )
 FILM: Options = (
     (("--steps",), {"type": _range, "metavar": "A:B", "help": "film only a range of steps, such as 0:200"}),
-    (("--most-steps",), {"type": int, "metavar": "N", "help": "the most steps to film (default: 1000)"}),
+    (
+        ("--most-steps",),
+        {"type": int, "metavar": "N", "help": "the most steps to film (default: 100000, in a .gif 1000)"},
+    ),
     (("--seconds",), {"type": float, "metavar": "S", "help": "how long a .gif shows each step (default: 1)"}),
 )
 JSON = (("--json",), {"action": "store_true", "help": "print JSON"})

@@ -13,3 +13,7 @@ class TooLargeError(DrawError):
 
 class GraphvizError(DrawError):
     """Graphviz is missing, failed, or took too long. DOT and text need no Graphviz and still work."""
+
+
+class SmallTextWarning(UserWarning):
+    """The text of a picture that should fit somewhere cannot be read there."""

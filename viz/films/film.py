@@ -111,10 +111,10 @@ class Film:
         theme = theme_called(self.theme or "light")
         count = ProgressCounter(self.progress)
         if self.fit is None:
-            frames, arrangement = self._frames(count), AS_USUAL
+            frames, arrangement, camera = self._frames(count), AS_USUAL, None
         else:
             may_fold = self.into is None and self.fold is None and not self._folding.is_detailed
-            frames, arrangement = fit_frames(
+            frames, arrangement, camera = fit_frames(
                 self._draft, self.fit, self._shown, theme, self.time_limit, may_fold=may_fold
             )
             count.begin(len(frames))
@@ -126,7 +126,8 @@ class Film:
             return png
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a child process
-            return to_gif(list(pool.map(drawn, dots)), self.seconds)
+            pngs = list(pool.map(drawn, dots))
+        return to_gif(pngs, self.seconds, None if camera is None else camera.views(frames, scale))
 
     def _filming(self, most_steps: int) -> Filming:
         return Filming(

@@ -1,4 +1,7 @@
-"""Makes the frames of a GIF fit into a place: all are arranged alike, as suits the last one."""
+"""Makes the frames of a GIF fit into a place: all are arranged alike, as suits the last one.
+
+Where their text could not be read, they are larger than the place, and a camera follows the current box.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,20 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 
 from viz.basics.arrangement import Arrangement
+from viz.basics.errors import SmallTextWarning
 from viz.basics.graph import VisualGraph
 from viz.basics.theme import Theme
-from viz.fitting.choose import choose, small_text
+from viz.films.camera import Camera
+from viz.fitting.choose import READABLE, choose, small_text
 from viz.fitting.columns import wrap
 from viz.fitting.drafts import drafts
-from viz.fitting.sizes import Fit, sizes_of
+from viz.fitting.sizes import Fit, Size, sizes_of
 from viz.output.dot import to_dot
-from viz.output.measure import Measures, measure
+from viz.output.labels import CODE_SIZE
+from viz.output.measure import Measures, Rectangle, measure
 from viz.output.render import render
+
+MOST_PIXELS = 20_000  # of a side of a frame: Graphviz draws no larger pictures
 
 
 def fit_frames(
@@ -25,8 +33,8 @@ def fit_frames(
     time_limit: float,
     *,
     may_fold: bool,
-) -> tuple[list[VisualGraph], Arrangement]:
-    """The frames that fit, and their arrangement; `build` makes frames, as `viz.fitting.drafts` says."""
+) -> tuple[list[VisualGraph], Arrangement, Camera | None]:
+    """The frames, their arrangement, and the camera if one is needed; `build` makes frames, as `drafts` says."""
     frames_of: dict[int, Sequence[VisualGraph]] = {}
 
     def last_frame(show: Collection[str] | None, *folding: object) -> VisualGraph:
@@ -39,6 +47,14 @@ def fit_frames(
         return measure(render(dot, "svg", time_limit=time_limit).decode("utf-8"))
 
     fitted = choose(drafts(last_frame, show, may_fold=may_fold), sizes_of(fit), layout)
-    if advice := small_text(fitted):
-        warnings.warn(advice, stacklevel=4)
-    return [wrap(one, fitted.columns) for one in frames_of[id(fitted.draft)]], fitted.arrangement
+    if not (advice := small_text(fitted)):
+        return [wrap(one, fitted.columns) for one in frames_of[id(fitted.draft)]], fitted.arrangement, None
+    frames, room = list(build(show)), sizes_of(fit)[0]
+    found = layout(frames[-1], Arrangement(smallest=CODE_SIZE))
+    scale = READABLE / found.smallest  # pixels of a point
+    size = Size(found.width * scale, found.height * scale)
+    if max(size) > MOST_PIXELS:
+        warnings.warn(SmallTextWarning(advice), stacklevel=4)
+        return [wrap(one, fitted.columns) for one in frames_of[id(fitted.draft)]], fitted.arrangement, None
+    boxes = {id: Rectangle(*(side * scale for side in box)) for id, box in found.boxes.items()}
+    return frames, Arrangement("down", *size, CODE_SIZE), Camera(size, room, boxes)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from viz.basics.errors import DrawError
+from viz.films.camera import View
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 COLOURS = 128  # enough for flat colours and the edges of letters
 
 
-def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
+def to_gif(pngs: Sequence[bytes], seconds: float, views: Sequence[View] | None = None) -> bytes:
     """The pictures in an endless loop: each is shown for `seconds`, the last one three times as long.
+
+    `views` says what to show of each picture; None: all of it.
 
     Raises:
         DrawError: Pillow is not installed, or `seconds` is out of range.
@@ -23,6 +30,8 @@ def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
     if not 0.02 <= seconds <= 60:
         raise DrawError(f"seconds={seconds:g} is not valid: it takes 0.02 to 60")
     images = [Image.open(io.BytesIO(png)).convert("RGB") for png in pngs]
+    if views is not None:
+        images = [_seen(image, view) for image, view in zip(images, views, strict=True)]
     some = [images[0], images[len(images) // 2], images[-1]]
     together = Image.new("RGB", (some[0].width, sum(one.height for one in some)))
     for number, one in enumerate(some):
@@ -34,3 +43,11 @@ def to_gif(pngs: Sequence[bytes], seconds: float) -> bytes:
     buffer = io.BytesIO()
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=duration, loop=0, disposal=1)
     return buffer.getvalue()
+
+
+def _seen(image: Image.Image, view: View) -> Image.Image:
+    """The heading of a picture, and below it the part that is shown."""
+    below = view.height - view.heading
+    seen = image.crop((0, 0, view.width, view.height))
+    seen.paste(image.crop((view.left, view.top, view.left + view.width, view.top + below)), (0, view.heading))
+    return seen

@@ -23,7 +23,7 @@ def choose_view(planner: Planner, folding: Folding, focus: Collection[int], few:
     Raises:
         DrawError: the user named a fold that there is not, or opened and closed the same one.
     """
-    tree = fold_tree(planner, few or FEW)
+    tree = fold_tree(planner)
     closed = _closed(tree, folding)
     if not (folding.fold or folding.open or folding.depth is not None):
         unfolded = tree.view(tree.down_to() - closed, _is_worth_a_frame)
@@ -35,10 +35,11 @@ def choose_view(planner: Planner, folding: Folding, focus: Collection[int], few:
     return tree.view(cut - closed)
 
 
-def fold_tree(planner: Planner, few: int) -> FoldTree:
+def fold_tree(planner: Planner) -> FoldTree:
     """The tape folded by the first strategy that leaves few boxes, or else by the one that leaves the fewest.
 
-    In a program with scopes, lines are folded as well if there is no room for the structure of scopes.
+    It does not depend on options, so that names mean the same in every picture of a pass. In a program with scopes,
+    lines are folded as well if there is no room for the structure of scopes.
     """
 
     def tried(strategy: Strategy) -> tuple[int, FoldTree]:
@@ -47,7 +48,7 @@ def fold_tree(planner: Planner, few: int) -> FoldTree:
 
     best = tried(STRATEGIES[0])
     for strategy in STRATEGIES[1:]:
-        if best[0] <= few:
+        if best[0] <= FEW:
             break
         best = min(best, tried(strategy), key=itemgetter(0))
     if best[0] > STRUCTURE and any(fold.kind == "scope" for fold in best[1].folds):

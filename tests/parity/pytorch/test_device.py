@@ -17,12 +17,13 @@ LARGE = 20_000
 
 def through_device(tensor, budget=None):
     """The value of a tensor that is fetched as from a device."""
+    from microtape.recording.pytorch.reading.device import settled
     from microtape.recording.pytorch.reading.values import Budget, Values
 
     values = Values(Budget(*budget or ()), lambda tensor: True)
     pending = values.of(tensor)
     values.fetch()
-    return values.settled(pending)
+    return settled(pending)
 
 
 def assert_same(value, expected):

@@ -71,7 +71,7 @@ def test_a_pass_that_a_failure_prevents_is_explained_by_the_failure(script, capf
     out, errors = capfd.readouterr()
     assert passes(out) == [4]
     assert errors.count("Traceback") == 1
-    assert errors.endswith("microtape: train.py raised ModifiedInPlaceError in pass 4: there is no pass 7\n")
+    assert "\nmicrotape: train.py raised ModifiedInPlaceError in pass 4: there is no pass 7\n" in errors
 
 
 def test_a_pass_that_a_failure_between_two_passes_prevents(script, capfd):

@@ -688,7 +688,7 @@ class TestTheExercise:
 async def test_a_view_is_drawn_that_is_turned_to_once_the_text_has_been_scrolled(workspace, view, says):
     async with LearnApp(REAL, workspace, lesson=REAL.lessons[0]).run_test(size=SMALL) as pilot:
         await recorded(pilot)
-        await pilot.press("pagedown")
+        await pilot.press("1", "pagedown")
         await until(pilot, lambda: pilot.app.screen.query_one("#text").scroll_y > 0)
         await pilot.press(view)
 

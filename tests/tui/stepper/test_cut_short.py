@@ -44,9 +44,9 @@ def test_a_notebook_shows_the_pass_that_failed():
 
 
 def test_a_film_shows_no_failure():
-    (page,) = Film(CUT)._filmed_passes(_Count(), int)
-    assert not any(box.state == "failed" for picture in page.pictures for box in picture.boxes)
-    assert "where the recording of this pass ends" in page.pictures[-1].subtitle
+    pictures = Film(CUT)._frames(_Count())
+    assert not any(box.state == "failed" for picture in pictures for box in picture.boxes)
+    assert "where the recording of this pass ends" in pictures[-1].subtitle
 
 
 class _Count:

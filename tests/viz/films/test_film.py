@@ -29,6 +29,8 @@ from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat
 from viz.basics.options import Folding
+from viz.basics.theme import LIGHT
+from viz.films.fit_frames import fit_frames
 from viz.films.fixed_layout import FixedLayout
 from viz.scene.scene import make_scene
 from viz.scene.visual_graph import picture, pictures
@@ -362,7 +364,7 @@ def test_it_plays_pauses_and_can_be_scrubbed(browser: Browser, page: Path) -> No
     assert say(browser).startswith("after step 2 of 5")
     browser.click("#back")
     assert say(browser).startswith("after step 1 of 5")
-    browser.click(".tape li[data-node='0']")
+    browser.click(".tape li:first-child button")
     assert say(browser).startswith("after step 5 of 5: %0")
 
 
@@ -467,6 +469,25 @@ def test_a_gif_fits_into_a_place_and_a_page_into_its_window(tmp_path: Path) -> N
         film.save(tmp_path / "a.html")
 
 
+@needs_graphviz
+def test_a_gif_that_is_too_large_follows_the_current_box() -> None:
+    film = viz.film(chain(24), fit=(500, 400), fold=False)
+    frames, arrangement, camera = fit_frames(film._draft, (500, 400), None, LIGHT, 60, may_fold=False)
+    assert camera is not None
+    assert arrangement.height is not None
+    assert arrangement.height > 400
+    for frame, view in zip(frames, camera.views(frames, 1), strict=True):
+        current = [camera.boxes[box.id] for box in frame.boxes if box.state == "current" and box.kind != "again"]
+        for box in current:
+            assert view.left <= box.left + 1
+            assert box.right <= view.left + view.width + 1
+            assert view.top <= box.top + 1
+            assert box.bottom <= view.top + view.height - view.heading + 1
+    with Image.open(io.BytesIO(film.gif())) as gif:
+        assert gif.size == (500, 400)
+        assert gif.n_frames == len(frames)
+
+
 def test_a_film_has_amounts_of_detail() -> None:
     with pytest.raises(viz.DrawError, match="detail='all' is not valid: it takes brief, lecture, debug"):
         viz.film(diamond(), detail="all")  # type: ignore[arg-type]
@@ -548,3 +569,168 @@ def test_a_title_stays(browser: Browser, tmp_path: Path) -> None:
     browser.open(viz.film(twice(), title="How <b>gradients</b> add up").save(tmp_path / "run.html"))
     browser.press("ArrowRight")
     assert browser.evaluate("document.querySelector('h1').textContent") == "How <b>gradients</b> add up"
+
+
+# --- looking around ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A film of a graph that is much taller than a window."""
+    return viz.film(chain(24), fold=False).save(tmp_path_factory.mktemp("film") / "tall.html")
+
+
+def place(browser: Browser, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of the element in the window."""
+    found = browser.evaluate(
+        f"(r => [r.left, r.top, r.right, r.bottom])(document.querySelector('{selector}').getBoundingClientRect())"
+    )
+    left, top, right, bottom = found
+    return left, top, right, bottom
+
+
+def is_inside(browser: Browser, selector: str, of: str) -> bool:
+    inner, outer = place(browser, selector), place(browser, of)
+    return inner[0] >= outer[0] and inner[1] >= outer[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
+
+
+@needs_graphviz
+@needs_browser
+def test_the_source_follows_the_step(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    marked = "[...document.querySelectorAll('#lines .current')].map(l => [...l.parentNode.children].indexOf(l) + 1)"
+    assert browser.evaluate(marked) == [6]  # backward is called here
+    browser.press("ArrowRight", "ArrowRight", "ArrowRight")
+    assert browser.evaluate(marked) == [5]
+    assert browser.evaluate("document.querySelector('#lines mark').textContent") == "x * y"
+    assert browser.evaluate("document.getElementById('file').textContent") == "diamond.py"
+    lines = browser.evaluate("[...document.querySelectorAll('#lines li')].map(l => l.textContent.trim())")
+    assert lines[: len(diamond().sources["diamond.py"].splitlines())] == [
+        line.strip() for line in diamond().sources["diamond.py"].splitlines()
+    ]
+
+
+@needs_graphviz
+@needs_browser
+def test_a_click_on_a_box_goes_to_its_step(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    browser.click("#p0-n2 .title")
+    assert say(browser).startswith("after step 3 of 5: %2")
+    browser.click("#p0-n4 .title")
+    assert say(browser).startswith("after step 1 of 5: %4")
+    browser.click("#p0-s0 .title")  # the call of backward is no step
+    assert say(browser).startswith("after step 1 of 5")
+
+
+@needs_graphviz
+@needs_browser
+def test_the_graph_is_dragged_and_a_drag_is_no_click(browser: Browser, page: Path) -> None:
+    browser.open(page)
+    before = place(browser, "#p0-n2")
+    browser.drag("#p0-n2 .title", 60, -40)
+    after = place(browser, "#p0-n2")
+    assert after[0] - before[0] == pytest.approx(60, abs=1)
+    assert after[1] - before[1] == pytest.approx(-40, abs=1)
+    assert say(browser) == "before step 1 of 5"
+    browser.click("#p0-n2 .title")
+    assert say(browser).startswith("after step 3 of 5")
+
+
+@needs_graphviz
+@needs_browser
+def test_the_wheel_zooms_at_the_mouse_and_a_key_fits_the_graph(browser: Browser, tall: Path) -> None:
+    browser.open(tall, size=(1280, 720))
+    assert not is_inside(browser, "#p0", "#stage")
+    (x, y), before = browser.centre(".graph .box.ready"), place(browser, ".graph .box.ready")
+    browser.wheel(".graph .box.ready", -300)
+    after = place(browser, ".graph .box.ready")
+    assert (after[2] - after[0]) / (before[2] - before[0]) > 1.3
+    assert browser.centre(".graph .box.ready") == pytest.approx((x, y), abs=1)
+    browser.press("f")
+    assert is_inside(browser, "#p0", "#stage")
+    browser.press("End", "Home", "ArrowRight")
+    assert is_inside(browser, "#p0", "#stage")  # the size is the user's now
+    assert browser.complaints == []
+
+
+@needs_graphviz
+@needs_browser
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_the_box_of_each_step_is_seen_whole(browser: Browser, tall: Path, size: tuple[int, int]) -> None:
+    browser.open(tall, size=size)
+    assert is_inside(browser, ".graph .box.ready", "#stage")
+    for _ in range(6):
+        browser.press("ArrowRight")
+        assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
+    browser.press("End")
+    assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
+
+
+@needs_graphviz
+@needs_browser
+def test_a_graph_that_fits_stays_whole_when_the_window_changes(browser: Browser, page: Path) -> None:
+    browser.open(page, size=(1280, 620))
+    for size in ((1280, 900), (1280, 620)):
+        browser.resize(size)
+        browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert is_inside(browser, "#p0", "#stage")
+        graph, stage = place(browser, "#p0"), place(browser, "#stage")
+        assert graph[1] - stage[1] == pytest.approx(stage[3] - graph[3], abs=2)
+
+
+@needs_graphviz
+@needs_browser
+def test_rows_are_buttons_that_keys_reach_and_a_link_skips_them(browser: Browser, tall: Path) -> None:
+    browser.open(tall)
+    focus = "document.activeElement"
+    browser.press("Tab")
+    assert browser.evaluate(f"{focus}.id") == "skip"
+    browser.press("Enter")
+    assert browser.evaluate(f"{focus}.id") == "stage"
+    assert say(browser).startswith("before step 1")
+    browser.evaluate("document.querySelector('.tape li:last-child button').focus()")
+    browser.press("ArrowUp")
+    what = browser.evaluate(f"{focus}.querySelector('.what').textContent")
+    browser.press("Enter")
+    assert browser.evaluate("document.querySelector('.tape [aria-current=step] .what').textContent") == what
+    assert browser.evaluate(f"{focus}.querySelector('.what').textContent") == what
+
+
+@needs_graphviz
+@needs_browser
+def test_a_step_is_printed_whole_on_one_page(browser: Browser, tall: Path, tmp_path: Path) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    browser.open(f"{tall.as_uri()}#step=9")
+    before = place(browser, "#p0")
+    (paper,) = pypdf.PdfReader(io.BytesIO(browser.printed())).pages
+    text = "".join(paper.extract_text().split())
+    titles = browser.evaluate(
+        "[...document.querySelectorAll('.graph .box:not(.absent) .title')].map(t => t.textContent)"
+    )
+    assert [title for title in titles if "".join(title.split()) not in text] == []
+    assert "".join(say(browser).split()) in text
+    assert place(browser, "#p0") == before
+    browser.press("ArrowRight")
+    assert is_inside(browser, ".graph .box.current:not(.again)", "#stage")
+
+
+@needs_graphviz
+@needs_browser
+def test_a_film_of_30000_steps_opens_and_makes_few_rows(browser: Browser, tmp_path: Path) -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+
+    def program() -> None:
+        y = x
+        for _ in range(10_000):
+            y = (y * 1.0001).sin() + x
+        y.sum().backward()
+
+    path = viz.film(mt.record(program)).save(tmp_path / "long.html")
+    assert path.stat().st_size < 40_000_000
+    browser.open(f"{path.as_uri()}#step=15000")
+    assert say(browser).startswith("after step 15000 of 30002")
+    assert browser.evaluate("document.querySelectorAll('.tape li').length") < 120
+    assert browser.evaluate("document.querySelector('.tape .current .grad').textContent")
+    browser.press("ArrowRight", "Home", "End", "ArrowLeft")
+    assert say(browser).startswith("after step 30001 of 30002")
+    assert browser.complaints == []

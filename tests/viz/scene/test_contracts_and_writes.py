@@ -9,7 +9,7 @@ import pytest
 import microtape as mt
 from tests.support.live import box, leaf, recorded
 from viz.basics.graph import Box
-from viz.films.fixed_layout import fix_layout
+from viz.films.fixed_layout import FixedLayout
 from viz.scene.visual_graph import build_graph
 
 
@@ -135,7 +135,7 @@ def test_an_output_without_a_gradient_has_an_end_mark_and_the_reason() -> None:
     assert [port.ends for port in sort.ports] == [False, True]
     assert [row.text for row in sort.ports[1].rows][-2:] == ["⊣ non-differentiable", "int64"]
     assert "end" in {item.about for item in graph.legend}
-    assert [port.ends for port in fix_layout([graph])[0].boxes[1].ports] == [False, True]
+    assert [port.ends for port in FixedLayout([graph]).picture(0).boxes[1].ports] == [False, True]
 
 
 def test_a_mask_says_who_marked_it() -> None:

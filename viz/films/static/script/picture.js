@@ -105,7 +105,7 @@ function makeDrawing(name, chapter, go, turn) {
 
   // The box to look at: the current one or, before the first step, the one that comes first.
   function focus(at) {
-    const now = svg.querySelector(".box.failed, .box.current");
+    const now = svg.querySelector(".box.failed:not(.again, .error), .box.current:not(.again)");
     if (now) return now;
     const first = Object.keys(chapter.clicks).find((id) => chapter.clicks[id] === 1);
     return at === 0 && first !== undefined ? $(prefix + first) : null;

@@ -7,6 +7,7 @@ const CLICK = 4; // pixels by which the mouse may move during a click
 function makeView(stage) {
   let svg = null, x = 0, y = 0, scale = 1;
   let chosen = null; // the user's own scale
+  let moved = false; // by the user
   let dragged = false, printing = false;
   const pointers = new Map();
 
@@ -50,7 +51,17 @@ function makeView(stage) {
       place();
     }
     if (element) follow(element);
+    if (!moved) settle();
     place();
+  }
+
+  // Where the picture fits into the stage, it is in the middle; elsewhere there is no more emptiness than needed.
+  function settle() {
+    const { width, height } = room(), full = { width: box().width * scale, height: box().height * scale };
+    if (full.width <= width - 2 * MARGIN) x = (width - full.width) / 2;
+    else x = Math.min(MARGIN, Math.max(width - full.width - MARGIN, x));
+    if (full.height <= height - 2 * MARGIN) y = (height - full.height) / 2;
+    else y = Math.min(MARGIN, Math.max(height - full.height - MARGIN, y));
   }
 
   function follow(element) {
@@ -60,13 +71,7 @@ function makeView(stage) {
     const away = inside.top < around.top + MARGIN || inside.bottom > around.bottom - MARGIN;
     if (aside) x += (around.left + around.right - inside.left - inside.right) / 2;
     if (away) y += (around.top + around.bottom - inside.top - inside.bottom) / 2;
-    if (!aside && !away) return;
-    // At the edges of the picture, do not show more emptiness than needed.
-    const { width, height } = room(), full = { width: box().width * scale, height: box().height * scale };
-    if (full.width <= width - 2 * MARGIN) x = (width - full.width) / 2;
-    else x = Math.min(MARGIN, Math.max(width - full.width - MARGIN, x));
-    if (full.height <= height - 2 * MARGIN) y = (height - full.height) / 2;
-    else y = Math.min(MARGIN, Math.max(height - full.height - MARGIN, y));
+    if (aside || away) settle();
   }
 
   // Zoom in or out around a point of the stage, the middle if none is given.
@@ -75,11 +80,13 @@ function makeView(stage) {
     x = at.x - ((at.x - x) * next) / scale;
     y = at.y - ((at.y - y) * next) / scale;
     scale = chosen = next;
+    moved = true;
     place();
   }
 
   function fit() {
     scale = chosen = Math.min(COMFORTABLE * 2, whole());
+    moved = false;
     middle();
     place();
   }
@@ -117,7 +124,7 @@ function makeView(stage) {
     if (!before) return;
     if (!dragged && Math.hypot(now.x - before.begin.x, now.y - before.begin.y) < CLICK) return;
     if (!dragged) {
-      dragged = true;
+      dragged = moved = true;
       stage.setPointerCapture(event.pointerId);
       stage.classList.add("dragged");
       Object.assign(before, before.begin);

@@ -41,7 +41,7 @@ def page() -> str:
 
 
 def _lines(lesson: Lesson) -> Iterator[str]:
-    own = "" if "import microtape" in lesson.exercise.path.read_text(encoding="utf-8") else ", *own*"
+    own = "" if "import microtape" in lesson.exercise.check.read_text(encoding="utf-8") else ", *own*"
     yield f"{lesson.number}. **{lesson.title}** (`{lesson.name}`, {minutes(lesson)} minutes{own})"
     indent = " " * len(f"{lesson.number}. ")
     yield from (f"{indent}- `{name}`{f' ({title})' * (title != name)}" for name, title in lesson.pytorch)

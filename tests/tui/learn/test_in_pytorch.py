@@ -15,7 +15,7 @@ from tui.shell.exits import Exit
 SAYS = "Also passes in PyTorch 2.13."
 EXERCISE = "import microtape as mt\n\n\ndef double(x):\n    raise NotImplementedError\n"
 SOLUTION = "import microtape as mt\n\n\ndef double(x):\n    return (mt.tensor(2.0) * x).item()\n"
-CHECK = 'def three(exercise):\n    """double(3)"""\n    return exercise.double(3)\n'
+CHECK = 'import microtape as mt\n\n\ndef three(exercise):\n    """double(3)"""\n    return exercise.double(3)\n'
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ MISTAKES = [
     ("tape_of_numbers", [("def __init__(self):\n        self.values = {}",
                           "def __init__(self, values={}):\n        self.values = values")],
      "share one dictionary of numbers"),
-    ("chain_rule", [("values[operand], values[result]", "values[result], values[result]")], "at the result of its row"),
-    ("chain_rule", [("{rows[-1][0]: 1.0}", "{rows[-1][0]: values[rows[-1][0]]}")], "begin with the value"),
-    ("chain_rule", [("{rows[-1][0]: 1.0}", "{rows[-1][0]: 2}")], "The gradient that backward begins with"),
+    ("chain_rule", [("[gradient * y, gradient * x]", "[gradient * z] * 2")], "sends the result to both operands"),
+    ("chain_rule", [("{last: 1.0}", "{last: self.values[last]}")], "begin with the value"),
+    ("chain_rule", [("{last: 1.0}", "{last: 2}")], "The gradient that backward begins with"),
     ("nan", [("inside = mt.where(x > 0, x, 1.0)\n    return mt.where(x > 0, inside.sqrt(), 0.0)",
               "return mt.sqrt(mt.clamp(x, min=0.0))")], "infinity at 0"),
-    ("capstone", [("lambda g: x.T @ g", "lambda g: x @ g")], "the gradient of y in x @ y"),
+    ("capstone", [("np.swapaxes(x, -1, -2) @ gradient", "x @ gradient")], "the gradient of y in x @ y"),
 ]  # fmt: skip
 
 

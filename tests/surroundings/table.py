@@ -65,10 +65,11 @@ def _read_by_nobody() -> None:
     os.dup2(theirs, 1)
 
 
+_NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}  # Python would leave half a module, and fail to import it from then on
 _NO_DATA = {"MICROTAPE_DATA": None, "XDG_DATA_HOME": None, "XDG_CONFIG_HOME": None, "XDG_CACHE_HOME": None}
 SURROUNDINGS = (
     Surrounding("nothing is missing"),
-    Surrounding("a full disk", frozenset({"out", "home", "record"}), before=_limited),
+    Surrounding("a full disk", frozenset({"out", "home", "record"}), _NO_BYTECODE, before=_limited),
     Surrounding("a home that is read-only", frozenset({"home"}), {**_NO_DATA, "HOME": "/proc"}),
     Surrounding("a home that is missing", frozenset({"home"}), {**_NO_DATA, "HOME": "/proc/no/such"}),
     Surrounding("a home that is no folder", frozenset({"home"}), {**_NO_DATA, "HOME": "/dev/null"}),

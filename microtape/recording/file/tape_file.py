@@ -29,7 +29,6 @@ from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
 from microtape.recording.file.unpacking import read_file, unzip
-from microtape.recording.findings.origins import arrays_where_bad_numbers_begin
 from microtape.recording.model import model
 from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import Recording
@@ -150,6 +149,8 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     parts |= {name: column(kind, parts[name], packer.numbers) for name, kind in _MANY.items()}
     texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
     if packer.hides_bad_numbers:
+        from microtape.recording.findings.not_finite import arrays_where_bad_numbers_begin  # few files need it
+
         packer.keep_whole(arrays_where_bad_numbers_begin(recording))
     rows, packs = packer.finish()
     texts["notes"] = encode([*recording.notes, *packer.notes])

@@ -20,7 +20,7 @@ from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, count, headline, join, operand_refs
 from microtape.recording.findings.remedies import against_not_finite
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Recording, TensorRef, Value
 
 
 def not_finite(program: Program) -> Iterator[Finding]:
@@ -39,6 +39,23 @@ def not_finite(program: Program) -> Iterator[Finding]:
         yield from found
         if found:
             return
+
+
+def arrays_where_bad_numbers_begin(recording: Recording) -> Iterator[Value | None]:
+    """What went into each operation in which NaN or infinity begins, and what came out; or its gradients.
+
+    Recordings keep these arrays whole, so that findings can name the numbers.
+    """
+    for finding in not_finite(Program(recording)):
+        if finding.node is None or finding.pass_ is None:
+            continue
+        node = recording.nodes[finding.node]
+        refs = [*operand_refs(node), *(ref for ref in node.outputs if ref is not None)]
+        yield from map(recording.value, refs)
+        if finding.step is not None:
+            step = recording.passes[finding.pass_].steps[finding.step]
+            yield from step.grad_outputs
+            yield from [one.term for one in step.deliveries]
 
 
 def _bad_values(program: Program) -> frozenset[int]:

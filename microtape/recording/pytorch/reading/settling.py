@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 
-from microtape.recording.findings.origins import arrays_where_bad_numbers_begin
 from microtape.recording.model.model import Recording
 from microtape.recording.model.summary import is_finite
 from microtape.recording.pytorch.reading.device import Pending, settled
@@ -17,6 +16,8 @@ def with_values(recording: Recording) -> Recording:
     found = _settled(recording, met)
     later = [one for one in met if isinstance(one, LaterSummary)]
     if not all([is_finite(one.summary) for one in later]):
+        from microtape.recording.findings.not_finite import arrays_where_bad_numbers_begin  # few recordings need it
+
         wanted = {id(value) for value in arrays_where_bad_numbers_begin(found)}
         kept = [one for one in later if id(one.value) in wanted]
         for one in kept:

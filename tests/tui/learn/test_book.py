@@ -34,7 +34,8 @@ def test_a_notebook_prints_what_it_shows_when_it_is_executed(lesson, tmp_path):
     ).execute()
     assert [stdout(cell) for cell in codes[:-2]] == shown[:-2]
     assert stdout(program)
-    assert exercise.outputs[-1].ename == "NotImplementedError"
+    if "raise NotImplementedError" in exercise.source:  # an exercise without a gap computes something wrong
+        assert exercise.outputs[-1].ename == "NotImplementedError"
     film = (tmp_path / f"{lesson.folder.name}.html").read_text()
     assert "<svg" in film
 

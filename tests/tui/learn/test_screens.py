@@ -406,7 +406,7 @@ class TestTheExercise:
     async def test_on_a_small_terminal_the_diagnosis_is_in_sight(self, workspace):
         lesson = REAL.find("fan_out")
         (wrong,) = (one for one in lesson.exercise.wrong_answers if one.name == "overwrites")
-        workspace.exercise(lesson).write_bytes(wrong.path.read_bytes())
+        workspace.exercise(lesson).write_text(lesson.exercise.text(wrong.path), encoding="utf-8")
         async with LearnApp(REAL, workspace, lesson=lesson).run_test(size=SMALL) as pilot:
             await pilot.press("c")
             await until(pilot, lambda: "overwrite the gradient" in said(pilot))

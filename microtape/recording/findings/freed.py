@@ -131,7 +131,8 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
 
 def _at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
     """The same, or its neighbour that hands on a result with a name, such as the state that an RNN returned last."""
-    users = [one for one in program.users.get(user, ()) if one in set(pass_.nodes)]
+    evaluated = set(pass_.nodes)
+    users = [one for one in program.users.get(user, ()) if one in evaluated]
     if users and _is_named(program, user) and not _is_named(program, old):
         return users[0], user
     return user, old

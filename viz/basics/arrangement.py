@@ -19,6 +19,7 @@ class Arrangement:
     width: float | None = None  # of the picture, in pixels; None: as large as its boxes need
     height: float | None = None
     smallest: int = 0  # points: smaller text is enlarged
+    tight: bool = False  # the boxes are close together, and their titles no larger than their other text
     names: Literal["left", "right"] = "left"  # where the names of frames are
 
     @property

@@ -1,13 +1,14 @@
 """Chooses how a picture fits into a place: its details and folds, its direction, and its columns.
 
 The drafts of a picture come with the most contents first. Of each draft, a few promising arrangements are laid out,
-those with few columns first; the first one whose text can be read is taken.
+those with few columns first, and tight ones last; the first one whose text can be read is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import get_args
 
 from viz.basics.arrangement import Arrangement, Direction
@@ -21,7 +22,7 @@ from viz.output.measure import Measures
 READABLE = 12.0  # pixels: the smallest text that can be read
 LARGE_TEXT = 22.0  # pixels: a small picture is not enlarged beyond that
 MOST_COLUMNS = 6
-TRIED = 4  # arrangements of a draft that are laid out
+TRIED = 4  # arrangements of a draft that are laid out, and as many tight ones
 PROMISING = 0.9 * READABLE  # an arrangement is not laid out if the estimate of its text is smaller
 
 
@@ -47,6 +48,7 @@ class _Try:
     graph: VisualGraph
     direction: Direction
     size: Size
+    tight: bool
     text: float
 
 
@@ -63,11 +65,12 @@ def choose(
         seen.append(draft)
         ways = list(_ways(draft, sizes))
         others += ways
-        promising = sorted((way for way in ways if way.text >= PROMISING), key=lambda way: (way.columns, -way.text))
-        for way in promising[:TRIED]:
-            best = _better(best, _laid_out(way, layout))
-            if best.text >= READABLE and not best.through:
-                return best
+        for tight in (False, True):
+            promising = [way for way in ways if way.tight == tight and way.text >= PROMISING]
+            for way in sorted(promising, key=lambda way: (way.columns, -way.text))[:TRIED]:
+                best = _better(best, _laid_out(way, layout))
+                if best.text >= READABLE and not best.through:
+                    return best
         if best is not None and best.text >= READABLE:
             return best
     for way in sorted(others, key=lambda way: -way.text)[:TRIED]:
@@ -92,18 +95,18 @@ def _ways(draft: VisualGraph, sizes: Sequence[Size]) -> Iterator[_Try]:
         parts = list(columns_of(graph))
         if len(parts) < columns:
             continue
-        for direction in get_args(Direction):
-            width, height = estimate(graph, parts, direction)
+        for direction, tight in product(get_args(Direction), (False, True)):
+            width, height = estimate(graph, parts, direction, tight=tight)
             for size in sizes:
                 scale = min(size.width / width, size.height / height)
-                yield _Try(draft, columns, graph, direction, size, CODE_SIZE * scale)
+                yield _Try(draft, columns, graph, direction, size, tight, CODE_SIZE * scale)
 
 
 def _laid_out(way: _Try, layout: Callable[[VisualGraph, Arrangement], Measures]) -> Fitted:
-    found = layout(way.graph, Arrangement(way.direction, smallest=CODE_SIZE))
+    found = layout(way.graph, Arrangement(way.direction, smallest=CODE_SIZE, tight=way.tight))
     text = min(found.text_at(*way.size), LARGE_TEXT)
     scale = text / found.smallest  # pixels of a point
-    arrangement = Arrangement(way.direction, found.width * scale, found.height * scale, CODE_SIZE)
+    arrangement = Arrangement(way.direction, found.width * scale, found.height * scale, CODE_SIZE, way.tight)
     return Fitted(way.graph, arrangement, text, way.size, found.through, way.draft, way.columns)
 
 

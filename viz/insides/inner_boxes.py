@@ -226,7 +226,8 @@ class InnerBoxMaker:
                 role = ""
                 if function is not None and number < len(function.outputs):
                     role = role_of(function, function.outputs[number])
-                yield Port(f"→ {visible(outer, NAME_WIDTH)}", (*_words(role), *_words(why), *self._value(out)))
+                why_not = _words(why) if "contract" in self.show else ()
+                yield Port(f"→ {visible(outer, NAME_WIDTH)}", (*_words(role), *why_not, *self._value(out)))
             else:
                 tone: Tone = "gradient" if call.kind in GRADIENT_CALLS else "plain"
                 about = _RETURNS.get(call.kind, "")

@@ -17,6 +17,7 @@ from viz.output.labels import (
     CODE_SIZE,
     CUT_SIZE,
     TEXT_SIZE,
+    TITLE_SIZE,
     at_least,
     box_label,
     heading,
@@ -39,7 +40,7 @@ def to_dot(graph: VisualGraph, theme: Theme, style: Style = "picture", arrangeme
     lines = [
         "digraph microtape {",
         f"  graph [{graphviz_api.attributes(_graph_attributes(graph, theme, style, arrangement))}]",
-        f"  node [{graphviz_api.attributes(_node_defaults(theme))}]",
+        f"  node [{graphviz_api.attributes(_node_defaults(theme, arrangement))}]",
         f"  edge [{graphviz_api.attributes(_edge_defaults(theme, arrangement))}]",
         "  subgraph cluster_picture {",
         f"    graph [{graphviz_api.attributes(_legend_attributes(graph, theme, style, arrangement))}]",
@@ -80,8 +81,8 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangemen
         "label": graphviz_api.markup(label) if label else "",
         "labelloc": "t",
         "labeljust": "l",
-        "nodesep": "0.3",
-        "ranksep": "0.35",
+        "nodesep": "0.16" if arrangement.tight else "0.3",
+        "ranksep": "0.25" if arrangement.tight else "0.35",
         "pad": "0.2",
         **({"rankdir": "LR"} if arrangement.direction == "right" else {}),
         **({"size": f"{arrangement.inches}!"} if arrangement.width else {}),
@@ -98,8 +99,9 @@ def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangeme
             "tooltip": " "}  # fmt: skip
 
 
-def _node_defaults(theme: Theme) -> dict[str, str]:
-    return {"fontname": CODE_FONT, "fontsize": str(CODE_SIZE), "fontcolor": theme.text, "margin": "0.09,0.05",
+def _node_defaults(theme: Theme, arrangement: Arrangement) -> dict[str, str]:
+    margin = "0.06,0.03" if arrangement.tight else "0.09,0.05"
+    return {"fontname": CODE_FONT, "fontsize": str(CODE_SIZE), "fontcolor": theme.text, "margin": margin,
             "shape": "box", "height": "0.2", "width": "0.2"}  # fmt: skip
 
 
@@ -164,11 +166,12 @@ def _unordered(graph: VisualGraph) -> list[tuple[str, str]]:
 def _box(box: Box, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
     label = box_label(box, theme, fixed=style != "picture", sideways=arrangement.direction == "right")
     line, fill, outline, width = _looks(box, theme)
+    largest = max(arrangement.smallest, CODE_SIZE) if arrangement.tight else TITLE_SIZE
     shape = "note" if box.kind == "error" else _recorded_look(box)[0]
     seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
-        "label": graphviz_api.markup(at_least(label, arrangement.smallest)),
+        "label": graphviz_api.markup(at_least(label, arrangement.smallest, largest)),
         "tooltip": graphviz_api.tooltip(box.tooltip or (box.title,)),
         "color": line,
         "fillcolor": fill,

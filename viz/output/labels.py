@@ -44,10 +44,14 @@ def box_label(box: Box, theme: Theme, *, fixed: bool = False, sideways: bool = F
     return f"<TABLE{_BARE}>{row + cells if box.ports_on_top else cells + row}</TABLE>"
 
 
-def at_least(label: str, smallest: int) -> str:
-    """The label with its small print as large as `smallest`; the signs in heat maps stay as they are."""
-    small = range(SIGN_SIZE + 1, smallest)
-    return _SIZE.sub(lambda size: f'POINT-SIZE="{smallest if int(size[1]) in small else size[1]}"', label)
+def at_least(label: str, smallest: int, largest: int = HEADING_SIZE * 2) -> str:
+    """The label with its text enlarged to `smallest`, or made as small as `largest`; signs in heat maps stay."""
+
+    def sized(found: re.Match[str]) -> str:
+        size = int(found[1])
+        return f'POINT-SIZE="{size if size <= SIGN_SIZE else min(max(size, smallest), largest)}"'
+
+    return _SIZE.sub(sized, label)
 
 
 def heading(graph: VisualGraph, theme: Theme, *, fixed: bool = False) -> str:

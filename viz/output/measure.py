@@ -47,12 +47,13 @@ def measure(svg: str) -> Measures:
     (graph,) = root.findall(f"{SVG}g")
     scale, dx, dy = _transform(graph.get("transform", ""))
     texts = list(root.iter(f"{SVG}text"))
+    box_of = {text: rectangle_around(group) for group in _groups(root, "node") for text in group.iter(f"{SVG}text")}
     lines = [
         [(x + dx, y + dy) for x, y in curve(path.get("d", ""))]
         for group in _groups(root, "edge")
         for path in group.iter(f"{SVG}path")
     ]
-    words = {_moved(_of_text(text), dx, dy) for text in texts}
+    words = {_moved(_of_text(text, box_of.get(text)), dx, dy) for text in texts}
     hit = [one for one in words if any(one.contains(x, y) for line in lines for x, y in line)]
     around = {group.get("id", ""): _moved(rectangle_around(group), dx, dy) for group in _groups(root, "node")}
     boxes = {id: Rectangle(*(scale * side for side in one)) for id, one in around.items()}
@@ -95,12 +96,13 @@ def rectangle_around(group: ElementTree.Element) -> Rectangle:
     return Rectangle(min(xs, default=0), min(ys, default=0), max(xs, default=0), max(ys, default=0))
 
 
-def _of_text(text: ElementTree.Element) -> Rectangle:
-    """The letters of a text, a little less than the rectangle around them."""
+def _of_text(text: ElementTree.Element, box: Rectangle | None) -> Rectangle:
+    """The letters of a text, a little less than the rectangle around them. They are inside of their box."""
     x, y, size = (float(text.get(name, "0")) for name in ("x", "y", "font-size"))
     words, letter = (text.text or "").strip(" "), LETTER * size
     left = x - letter * len(words) / 2 if text.get("text-anchor") == "middle" else x
     left, right = left + letter * (len(words) - len(words.lstrip())), left + letter * len(words.rstrip())
+    right = right if box is None else min(right, box.right)  # letters may be narrower than those of LETTER
     return Rectangle(left + CLEAR, y - 0.7 * size + CLEAR, right - CLEAR, y - CLEAR / 2)
 
 

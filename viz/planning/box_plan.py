@@ -143,7 +143,8 @@ def _grouped(
     """Inputs that have no box of their own: groups of inputs, and the leaves that are in the boxes of groups.
 
     A leaf that only one repetition uses, such as a module's parameter, is in its box. Constants that only one
-    repetition uses share a box, and so do many inputs that the same boxes use.
+    repetition uses share a box, and so do the parameters of a module that is called several times, and many inputs
+    that the same boxes use.
     """
     alone = defaultdict[tuple[bool, Group], list[int | TensorRef]](list)
     alike = defaultdict[tuple[bool, frozenset[Key]], list[int | TensorRef]](list)
@@ -162,8 +163,9 @@ def _grouped(
         elif members[1:]:
             found.append(InputGroup(_kind(leaves), (group,), tuple(members)))
     for (leaves, keys), members in alike.items():
-        groups = tuple(sorted((key for key in keys if isinstance(key, Group)), key=lambda group: group.first))
-        if groups and len(members) > MOST_ALIKE:
+        groups = tuple(sorted((key for key in keys if isinstance(key, Group)), key=lambda group: group.nodes[0]))
+        is_module = len(groups) == len(keys) and all(_is_part(recording, one) for one in members)
+        if groups and len(members) > (1 if is_module else MOST_ALIKE):
             found.append(InputGroup(_kind(leaves), groups, tuple(members)))
     return found, own
 

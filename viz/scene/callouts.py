@@ -16,7 +16,7 @@ from viz.scene.failure import failure_callout, overwriter_arrows
 from viz.scene.findings import boxes_of, happened, mark
 
 MESSAGE_WIDTH = 58
-MOST_LINES = 8
+MOST_LINES, FEW_LINES = 8, 2  # FEW_LINES: where a picture shows little
 MOST_CALLOUTS = 3  # in a picture; the other culprits have their rows
 FAILURES = ("overwritten", "freed", "wrong return", "hook failed", "failed")  # the error's own callout shows them
 
@@ -30,7 +30,7 @@ def callouts(
     looped = {link.tail for link in plan.links if link.tail == link.head}
 
     def add(id: str, key: Key, title: str, message: str, places: tuple[Row, ...], about: str) -> None:
-        rows = (*_message(message), *places)
+        rows = (*_message(message, MOST_LINES if "values" in shown else FEW_LINES), *places)
         state: BoxState = "failed" if id == "error" else ""
         found.append(Box(id, "error", state, title, "", rows, (), (visible(message, 1000),), ranks[key], None))
         kind: ArrowKind = "absent" if key in looped else "note"  # its line would run through the loop's number
@@ -56,8 +56,8 @@ def _line(now: Moment, one: Finding) -> tuple[Row, ...]:
     return (Row(location(now.recording, one.place), code_at(now.recording, one.place, 40), "alarm"),)
 
 
-def _message(message: str) -> list[Row]:
+def _message(message: str, most: int) -> list[Row]:
     lines = [part for line in message.splitlines() for part in textwrap.wrap(visible(line, 1000), MESSAGE_WIDTH)]
-    if len(lines) > MOST_LINES:
-        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][: MESSAGE_WIDTH - 1] + "…"]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], lines[most - 1][: MESSAGE_WIDTH - 1] + "…"]
     return [Row("", line) for line in lines]

@@ -12,7 +12,7 @@ from microtape.recording.model.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row, Tone
 from viz.basics.options import Detail
-from viz.planning.box_plan import BoxPlan, InputGroup
+from viz.planning.box_plan import MOST_ALIKE, BoxPlan, InputGroup
 from viz.planning.display_names import code_at, location, operation_title, shape_words, tensor_name
 from viz.planning.fold import Item
 from viz.planning.fold_tree import Group
@@ -97,8 +97,10 @@ class FoldBoxMaker:
 
     def _fixed_inputs(self, group: InputGroup, leaves: Members, rank: int) -> tuple[Box, list[_Role]]:
         """The box without its rows, and the roles of its members."""
-        of = " and ".join(user.name for user in group.of[:2])
-        what = "leaves" if leaves.nodes else "tensors"
+        shared = {user.fold.name for user in group.of}
+        of = shared.pop() if len(shared) == 1 else " and ".join(user.name for user in group.of[:2])
+        names = [self._name(one) for one in group.members]
+        what = _what(names) if leaves.nodes else "tensors"
         box = Box(
             id=group.id,
             kind="folded leaves" if leaves.nodes else "folded constants",
@@ -112,6 +114,8 @@ class FoldBoxMaker:
             node=None,
             clusters=self.plan.clusters.get(group, ()),
         )
+        if leaves.nodes and len(names) <= MOST_ALIKE:
+            return box, self._by_name("", leaves.nodes)
         return box, self._roles(group.members)
 
     def _culprits(self, members: Members) -> list[Row]:
@@ -190,12 +194,15 @@ class FoldBoxMaker:
         leaves = self.plan.leaves.get(group, ())
         if not leaves:
             return []
-        names = [self._name(leaf) for leaf in leaves]
-        one, several = ("parameter", "parameters") if all("." in name for name in names) else ("leaf", "leaves")
-        count = f"{len(leaves)} {one if len(leaves) == 1 else several}"
+        count = f"{len(leaves)} {_what([self._name(leaf) for leaf in leaves])}"
         if len(group.times) > 1:
             return [_Role("", count, ()), *self._roles(leaves, without_number=True)]
-        named = _Role(count, visible(", ".join(short_names(names)), FORMULA_WIDTH), ())
+        return self._by_name(count, leaves)
+
+    def _by_name(self, key: str, leaves: Sequence[int]) -> list[_Role]:
+        """The names of a few leaves, and how large their gradients are."""
+        names = short_names([self._name(leaf) for leaf in leaves])
+        named = _Role(key, visible(", ".join(names), FORMULA_WIDTH), ())
         if "gradients" not in self.show or self.now.pass_ is None:
             return [named]
         return [named, _Role("|.grad|", "", tuple(self._tensor(leaf) for leaf in leaves))]
@@ -257,6 +264,11 @@ class FoldBoxMaker:
 def _more(roles: Sequence[_Role]) -> list[Row]:
     more = len(roles) - MOST_ROLES
     return [Row("", f"… and {more} more kinds", "muted")] if more > 0 else []
+
+
+def _what(names: Sequence[str]) -> str:
+    one, several = ("parameter", "parameters") if all("." in name for name in names) else ("leaf", "leaves")
+    return one if len(names) == 1 else several
 
 
 def short_names(names: Sequence[str]) -> list[str]:

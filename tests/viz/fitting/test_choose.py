@@ -16,7 +16,8 @@ from viz.output.measure import Measures
 
 
 def _layout(graph: VisualGraph, arrangement: Arrangement) -> Measures:
-    return Measures(*estimate(graph, list(columns_of(graph)), arrangement.direction), 10.0, 0, {})
+    size = estimate(graph, list(columns_of(graph)), arrangement.direction, tight=arrangement.tight)
+    return Measures(*size, 10.0, 0, {})
 
 
 def _drafts(length: int = 12) -> list[VisualGraph]:
@@ -67,6 +68,16 @@ def test_drafts_are_made_only_as_long_as_none_fits() -> None:
 
     choose(drafts(), sizes_of("slide"), _layout)
     assert len(made) == 1
+
+
+def test_boxes_move_together_before_details_are_left_out() -> None:
+    def layout(graph: VisualGraph, arrangement: Arrangement) -> Measures:
+        return _layout(graph, arrangement)._replace(smallest=10.0 if arrangement.tight else 1.0)
+
+    drafts = _drafts(2)
+    fitted = choose(drafts, (Size(2000, 2000),), layout)
+    assert fitted.arrangement.tight
+    assert fitted.draft == drafts[0]
 
 
 def test_of_readable_arrangements_no_arrow_runs_through_text() -> None:

@@ -310,6 +310,16 @@ def test_an_inner_fold_opens_in_the_open_outer_ones() -> None:
     assert alone == {"block[4]", "norm"}
 
 
+def test_parameters_of_a_module_that_is_called_twice_share_a_box() -> None:
+    judge = mt.nn.Linear(3, 1)
+    with mt.record() as r:
+        (judge(mt.ones(2, 3)).mean() - judge(mt.zeros(2, 3)).mean()).backward()
+    shared = [box for box in build_graph(r.recording, fold=True, depth=0).boxes if box.kind == "folded leaves"]
+    assert [(box.title, box.note, [row.text for row in box.rows][:1]) for box in shared] == [
+        ("2 parameters", "of judge", ["weight, bias"])
+    ]
+
+
 def test_leaves_of_single_repetitions_are_in_its_box() -> None:
     def program() -> None:
         layers = [(mt.eye(2, requires_grad=True), mt.zeros(2, requires_grad=True)) for _ in range(20)]

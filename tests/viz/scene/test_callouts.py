@@ -9,8 +9,9 @@ import viz
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from tests.programs.corpus import HERE, record_program
+from tests.support.handmade import failing
 from viz.basics.graph import VisualGraph
-from viz.scene.callouts import FAILURES, MOST_CALLOUTS
+from viz.scene.callouts import FAILURES, FEW_LINES, MOST_CALLOUTS
 from viz.scene.visual_graph import build_graph
 
 BROKEN = sorted((HERE / "broken").glob("*.py"))
@@ -105,3 +106,11 @@ def test_a_notice_has_no_callout() -> None:
     assert unused.grad is None
     assert not said(build_graph(recorded.recording))
     assert "finding" not in viz.draw(recorded.recording).dot
+
+
+def test_with_little_detail_an_error_is_told_in_few_lines() -> None:
+    def lines(detail: str) -> int:
+        (box,) = [box for box in viz.draw(failing(), detail=detail).graph.boxes if box.id == "error"]  # type: ignore[arg-type]
+        return sum(row.tone == "plain" for row in box.rows)
+
+    assert lines("brief") == FEW_LINES < lines("debug")

@@ -3,32 +3,22 @@
 python -m tests.mutations 100000           numbers 0 to 99,999
 python -m tests.mutations 1 --first 4711   number 4711 alone
 
-Ctrl-C ends it early, and it tells what was counted so far.
+Ctrl-C ends it after the thousand files that are being opened, and it tells what was counted.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import re
+import multiprocessing
 import signal
 import sys
-import time
-import traceback
-import warnings
-from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from tests.mutations.judge import judge
-from tests.mutations.mutants import Mutants
+from tests.mutations.counting import MEMORY, Count, judged
 from tests.reliability.figures import write_figures
 
-try:
-    import resource
-except ImportError:  # Windows, where memory is neither limited nor measured
-    resource = None  # type: ignore[assignment]
-
-MEMORY = 1_500_000_000  # bytes of address space, of which the libraries take half a billion
+TOGETHER = 1_000  # files that one process opens: in a long one, freed memory in pieces takes all of its address space
 
 
 def main() -> int:
@@ -38,54 +28,34 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first")
     parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")
     options = parser.parse_args()
-    warnings.simplefilter("error")  # a warning would be printed to the user
-    mutants = Mutants()
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # no such limit, or it cannot be set
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    before = _peak()
-    refused: Counter[str] = Counter()
-    asked_to_end: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
-    opened = faults = largest = 0
-    slowest = 0.0
-    count = 0
-    for number in range(options.first, options.first + options.count):
-        if asked_to_end:
-            break
-        count += 1
-        data = mutants.mutant(number)
-        largest = max(largest, len(data))
-        began = time.process_time()
-        try:
-            message = judge(data)
-        except Exception:
-            faults += 1
-            print(f"number {number}:\n{traceback.format_exc()}", flush=True)
-            continue
-        finally:
-            slowest = max(slowest, time.process_time() - began)
-        opened += message is None
-        if message is not None:
-            refused[re.sub(r"[-\d,.]+", "N", message)[:60]] += 1
-    for kind, times in refused.most_common(40):
+    end = options.first + options.count
+    parts = [range(first, min(first + TOGETHER, end)) for first in range(options.first, end, TOGETHER)]
+    total = Count()
+    begin = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=begin, max_tasks_per_child=1) as processes:
+        running = [processes.submit(judged, part) for part in parts]
+        asked_to_end: list[int] = []
+        signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
+        for one in running:
+            total.add(one.result())
+            if asked_to_end:
+                processes.shutdown(wait=False, cancel_futures=True)
+                break
+    for kind, times in total.refused.most_common(40):
         print(f"{times:8,}  {kind}")
-    print(f"{count:,} files from number {options.first:,}: {sum(refused.values()):,} refused, {opened:,} opened")
-    print(f"and shown by every view, {faults:,} faults; memory rose from {before:,} to {_peak():,} MB at most")
-    print(f"the slowest took {slowest:.1f} s; the largest had {largest:,} bytes")
+    print(
+        f"{total.files:,} files from number {options.first:,}: {sum(total.refused.values()):,} refused, "
+        f"{total.opened:,} opened"
+    )
+    print(f"and shown by every view, {total.faults:,} faults; memory rose from {total.before:,} to {total.peak:,} MB")
+    print(f"at most; the slowest took {total.slowest:.1f} s; the largest had {total.largest:,} bytes")
     if options.figures is not None:
         write_figures(
-            options.figures, files=count, refused=sum(refused.values()), opened=opened, faults=faults,
-            limit_mb=MEMORY // 1_000_000, before_mb=before, peak_mb=_peak(), slowest_s=round(slowest, 1),
-            largest=largest,
+            options.figures, files=total.files, refused=sum(total.refused.values()), opened=total.opened,
+            faults=total.faults, limit_mb=MEMORY // 1_000_000, before_mb=total.before, peak_mb=total.peak,
+            slowest_s=round(total.slowest, 1), largest=total.largest,
         )  # fmt: skip
-    return 1 if faults else 0
-
-
-def _peak() -> int:
-    """The most memory that the process has had, in MB; 0 if it is not known."""
-    if resource is None:
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "linux" else 1_048_576)
+    return 1 if total.faults else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from viz.basics.errors import GraphvizError
 from viz.basics.graph import Box, Row, VisualGraph
 from viz.basics.theme import LIGHT
-from viz.films.frame_names import free_names
+from viz.films.free_texts import free_texts
 from viz.output.dot import to_dot
 from viz.output.labels import TEXT_SIZE
 from viz.output.render import render
@@ -39,12 +39,14 @@ def page_svg(picture: VisualGraph, prefix: str, time_limit: float) -> str:
         group.set("class", f"arrow {arrow.look}")
         if arrow.upwards:
             group.set("data-upwards", "")
-        for text in group.iter(TEXT):
-            text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
     frames = [found[id] for id in dict.fromkeys(cluster.id for box in picture.boxes for cluster in box.clusters)]
     for frame in frames:
         frame.set("class", "open-fold")
-    free_names(frames, [found[f"a{number}"] for number in range(len(picture.arrows))])
+    arrows = [found[f"a{number}"] for number in range(len(picture.arrows))]
+    free_texts(frames, arrows, [found[box.id] for box in picture.boxes])
+    for arrow, group in zip(picture.arrows, arrows, strict=True):
+        for text in group.iter(TEXT):
+            text.attrib.update({"class": "term", "x": f"{float(text.get('x', '0')) - TERM_HALF * len(arrow.text):.2f}"})
     for id, group in found.items():
         group.set("id", f"{prefix}-{id}")
     for element in root.iter():

@@ -15,7 +15,8 @@ from viz.planning.display_names import location
 from viz.scene.saved_and_hooks import overwritten_saved
 
 TERM_WIDTH = 22
-_ADVICE = re.compile(r" \(\w+=\d+ keeps all\)$|; --pass all .*$")  # how to record more
+_ADVICE = re.compile(r" \(\w+=\d+ keeps all\)$")  # how to record more
+_OF_COMMAND = re.compile(r"; --pass all .*$")  # ends a note that says nothing about what is in the picture
 
 
 def title(now: Moment) -> str:
@@ -67,12 +68,15 @@ def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
     if missing:
         about = "are gone: nothing kept them" if recording.options.get("snapshot") else "were not recorded"
         found.append(f"{missing} of {len(refs)} values {about}")
-    return [visible(_ADVICE.sub("", note), LINE_WIDTH) for note in (*found, *recording.notes)]
+    found += [note for note in recording.notes if not _OF_COMMAND.search(note)]
+    return [visible(_ADVICE.sub("", note), LINE_WIDTH) for note in found]
 
 
 def note_advice(now: Moment) -> list[str]:
     """What recorded notes say about seeing more, which `notes` leaves out."""
-    return [visible(note, LINE_WIDTH) for note in now.recording.notes if _ADVICE.search(note)]
+    return [
+        visible(note, LINE_WIDTH) for note in now.recording.notes if _ADVICE.search(note) or _OF_COMMAND.search(note)
+    ]
 
 
 def _first_line(error: ErrorRecord) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,15 +23,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     one.close()
 
 
-def _parameter(kind: Kind) -> Any:
-    reason = "arrows of a loop within a loop run through the number beside it"
-    marks = [pytest.mark.xfail(reason=reason, strict=True)] if kind.name == "inner_loop" else []
-    return pytest.param(kind, id=kind.name, marks=marks)
-
-
 @needs_graphviz
 @needs_browser
-@pytest.mark.parametrize("kind", map(_parameter, KINDS))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_no_arrow_runs_through_text(kind: Kind, browser: Browser, tmp_path: Path) -> None:
     recording = kind.recording()
     options = {name: one for name, one in kind.options.items() if name not in ("step", "around", "radius")}

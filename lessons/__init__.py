@@ -7,6 +7,7 @@ model                   what a lesson is
     answers             whether an answer says the same as the right one
     messages            the lessons that explain an error message
     findings            the lesson about a finding, or about an error: reads headers alone
+    variations          small tasks on the idea of a lesson, made from a seed
     timing              the minutes that a lesson takes
     notebook            a lesson as a notebook;  template: the files of a new lesson
     solution_pieces     a solution piece by piece
@@ -29,10 +30,12 @@ proving                 whether a lesson is correct
     proofs              what is proven of every lesson; `evidence` gathers the facts
     mutants             small mistakes made in a solution, which the checks must catch
     prose_child         the child process that runs the Python in a lesson's text
+    tasks               proves that the variations of a lesson are tasks
     vocabulary          proves that no lesson uses what a later one introduces
 learner                 the learner's own data
     workspace           the learner's files
     progress            the solved lessons; `locking` lets one session at a time change them
+    reviews             when a task comes back;  review_queue: which one is next
 course                  the lessons that come with microtape
 """
 

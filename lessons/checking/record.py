@@ -1,4 +1,4 @@
-"""Records a lesson's program, on the real engine or a wrong one, and a learner's file in a check.
+"""Records a lesson's program, on the real engine or a wrong one, a task's program, and a learner's file in a check.
 
 Each recording is made in a child process, without output and with a time limit.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lessons.model.header import LessonError
 from lessons.model.lesson import Check, Exercise
+from lessons.model.variations import Task
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
@@ -35,6 +36,14 @@ def record_program(program: Path, passes: str | None = None, *, fault: str | Non
     if isinstance(recording, str):
         raise LessonError(f"{program} cannot be recorded: {recording}")
     return recording
+
+
+def record_task(task: Task) -> Recording:
+    """The recording of a task's program. Raises LessonError if it cannot be recorded."""
+    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+        program = Path(folder) / f"{task.name}.py"
+        program.write_text(task.program, encoding="utf-8")
+        return record_program(program, task.passes)
 
 
 def record_check(exercise: Exercise, check: Check, file: Path) -> Recording | None:

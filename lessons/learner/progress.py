@@ -6,13 +6,13 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lessons.learner.locking import locked
+from lessons.learner.reviews import Review, now, review_in
 
 FORMAT = 1
 
@@ -31,6 +31,7 @@ class Record:
     solution_seen: bool = False
     pieces: int = 0  # of the solution, shown one by one
     fault_found: str | None = None  # when the fault of the wrong engine was found
+    reviews: dict[str, Review] = field(default_factory=dict)  # of the tasks on its idea, by their names
 
 
 BLANK = asdict(Record())
@@ -78,9 +79,24 @@ class Progress:
         """Note that the fault of the lesson's wrong engine was found."""
         self._change(lesson, lambda record: replace(record, fault_found=record.fault_found or _now()))
 
+    def missed(self, lesson: str, tasks: Iterable[str]) -> None:
+        """Note that a question was missed: these tasks come back."""
+        self._review(lesson, tasks, lambda review: review.missed(now()))
+
+    def reviewed(self, lesson: str, task: str, *, right: bool) -> None:
+        """Note the answer to a task."""
+        self._review(lesson, (task,), lambda review: review.answered(right, now()))
+
+    def _review(self, lesson: str, tasks: Iterable[str], change: Callable[[Review], Review]) -> None:
+        def changed(record: Record) -> Record:
+            known = record.reviews
+            return replace(record, reviews=known | {task: change(known.get(task, Review())) for task in tasks})
+
+        self._change(lesson, changed)
+
     def forget(self, lesson: str) -> None:
-        """Clear the lesson's record."""
-        self._change(lesson, lambda record: Record())
+        """Clear the lesson's record, but for what comes back in a review."""
+        self._change(lesson, lambda record: Record(reviews=record.reviews))
 
     def _known(self) -> dict[str, Any]:
         """The lessons in the file; none if it cannot be read, with the reason in `trouble`."""
@@ -168,7 +184,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def _now() -> str:
-    return datetime.now().astimezone().isoformat(timespec="seconds")
+    return now().isoformat(timespec="seconds")
 
 
 def _record(entry: Any) -> Record:
@@ -176,10 +192,12 @@ def _record(entry: Any) -> Record:
     if not isinstance(entry, dict):
         return Record()
     counts = {name: entry.get(name) for name in ("attempts", "hints", "pieces")}
+    reviews = entry.get("reviews")
     return Record(
         solved=_text(entry.get("solved")),
         solution_seen=entry.get("solution_seen") is True,
         fault_found=_text(entry.get("fault_found")),
+        reviews={task: review_in(one) for task, one in reviews.items()} if isinstance(reviews, dict) else {},
         **{name: count if type(count) is int else 0 for name, count in counts.items()},
     )
 

@@ -15,7 +15,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 NEAR = 0.01  # a number is right to about two digits
 LONGEST = 300  # characters of an answer that are read
@@ -63,6 +63,11 @@ def is_right(answer: str, right: str, *, shape: bool = False, about: str = "") -
     *labels, given = _EQUALS.split(_SETTING.sub("", typed.translate(_AS_TYPED)))
     given = _ABOUT.sub("", given.strip()).rstrip(" .!?") if given.strip() else ""
     return _says(given, wanted, shape) and all(_is_label(one, wanted, shape, about.casefold()) for one in labels)
+
+
+def hint_about(answer: str, wrong: Iterable[tuple[str, str]], *, shape: bool = False, about: str = "") -> str:
+    """The hint about the first of these wrong answers that says the same as the given one; empty if none does."""
+    return next((hint for one, hint in wrong if is_right(answer, one, shape=shape, about=about)), "")
 
 
 def wrong_form(answer: str, right: str, *, shape: bool = False, about: str = "") -> str:

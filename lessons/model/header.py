@@ -18,6 +18,7 @@ ask = "What will `w.grad` be now?"
 answer = "grad w"                    what to read from the recording: see `lessons.model.predictions`
 because = "4 was there, and 6 is added."
 hint = "`w.grad` is not empty."      shown after a wrong guess, before the second one; optional
+wrong = { 6 = "6 is what arrives." } plausible wrong answers, each with the hint that is shown after it; optional
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def read_header(path: Path, text: str) -> tuple[Header, str]:
         findings=_words(path, table, "findings"),
         pytorch=_pages(path, table),
         passes=_passes(path, table.get("passes")),
-        predictions=tuple(_prediction(path, one) for one in _tables(path, table, "predict")),
+        predictions=tuple(read_prediction(path, one) for one in _tables(path, table, "predict")),
         wrong_engine=_wrong_engine(path, table),
     )
     return header, prose
@@ -129,7 +130,8 @@ def _tables(path: Path, header: dict[str, Any], key: str) -> list[dict[str, Any]
     return tables
 
 
-def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
+def read_prediction(path: Path, table: dict[str, Any]) -> Prediction:
+    """The prediction in a table. Raises LessonError, one line with the path, if it is invalid."""
     after, number = table.get("after"), table.get("pass", 1)
     if type(after) is not int or after < 0:
         raise LessonError(f"{path}: a prediction needs after = a number of steps, 0 for before the first")
@@ -139,7 +141,13 @@ def _prediction(path: Path, table: dict[str, Any]) -> Prediction:
     if not ANSWER.fullmatch(answer):
         raise LessonError(f"{path}: a prediction's answer is {ANSWERS}, not {answer!r}")
     hint = _text(path, table, "hint") if "hint" in table else ""
-    return Prediction(number, after, _text(path, table, "ask"), answer, _text(path, table, "because"), hint)
+    wrong = table.get("wrong", {})
+    if not isinstance(wrong, dict) or not all(isinstance(one, str) and one.strip() for one in wrong.values()):
+        raise LessonError(f'{path}: write wrong as a table of answers and hints: wrong = {{ "ANSWER" = "HINT" }}')
+    return Prediction(
+        number, after, _text(path, table, "ask"), answer, _text(path, table, "because"), hint,
+        tuple((str(answer), text) for answer, text in wrong.items()),
+    )  # fmt: skip
 
 
 def _wrong_engine(path: Path, header: dict[str, Any]) -> WrongEngine | None:

@@ -51,6 +51,14 @@ class Prediction(NamedTuple):
     answer: str
     because: str
     hint: str = ""  # after a wrong guess; it does not tell the answer
+    wrong: tuple[tuple[str, str], ...] = ()  # plausible wrong answers, each with a hint of its own
+
+
+class Variation(NamedTuple):
+    """A small task on the idea of a lesson: a function of `variations.py` that makes a program and a question."""
+
+    name: str
+    path: Path
 
 
 class WrongEngine(NamedTuple):
@@ -107,6 +115,7 @@ class Lesson:
     pytorch: tuple[tuple[str, str], ...]  # PyTorch's names for it, each with the title of a page about it
     wrong_engine: WrongEngine | None
     exercise: Exercise
+    variations: tuple[Variation, ...] = ()
     continues: Lesson | None = None  # the lesson whose file the learner goes on with
 
 

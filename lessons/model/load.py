@@ -11,6 +11,7 @@
         hints.md      hints from vague to explicit, separated by lines of ---
         right/*.py    other right answers, written differently; the docstring says how they differ
         wrong/*.py    known wrong answers; the docstring is the diagnosis
+        variations.py  functions that make small tasks on the same idea; optional, see `lessons.model.variations`
 
 A lesson that `continues` an earlier one has that lesson's solution in its exercise and its solution, whole. Its right
 and wrong answers hold only the pieces that differ from the solution: see `lessons.model.growing`.
@@ -28,7 +29,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from lessons.model.header import LessonError, read_header
-from lessons.model.lesson import AT_RANDOM, WITH_WRITER, Check, Course, Exercise, Lesson, RightAnswer, WrongAnswer
+from lessons.model.lesson import (
+    AT_RANDOM,
+    WITH_WRITER,
+    Check,
+    Course,
+    Exercise,
+    Lesson,
+    RightAnswer,
+    Variation,
+    WrongAnswer,
+)
 
 COURSE = Path(__file__).resolve().parent.parent / "course"
 """The course that comes with microtape."""
@@ -114,8 +125,13 @@ def _load_lesson(folder: Path, earlier: Mapping[str, Lesson]) -> Lesson:
         pytorch=header.pytorch,
         wrong_engine=header.wrong_engine,
         exercise=_exercise(folder, continues.exercise if continues is not None else None),
+        variations=_variations(folder / "variations.py"),
         continues=continues,
     )
+
+
+def _variations(path: Path) -> tuple[Variation, ...]:
+    return tuple(Variation(one.name, path) for one in _functions(path)) if path.is_file() else ()
 
 
 def _exercise(folder: Path, continues: Exercise | None) -> Exercise:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lessons.model.lesson import Lesson, Prediction
 
@@ -23,10 +23,15 @@ def stands_above(lesson: Lesson, prediction: Prediction, answer: str) -> str | N
     An answer of several numbers stands where they follow one another. A single zero counts as none: it is the answer
     "nothing", and not a number that could be read.
     """
+    return stands_in((_LESSONS.sub("", lesson.prose), prediction.ask, prediction.hint), prediction, answer)
+
+
+def stands_in(texts: Iterable[str], prediction: Prediction, answer: str) -> str | None:
+    """Where the numbers of an answer stand in one of these texts."""
     wanted = [number for number, _, _ in _numbers(answer)]
     if wanted in ([], ["0"]) or prediction.answer in ("next", "changes", "succeeds"):
         return None
-    for text in (_LESSONS.sub("", lesson.prose), prediction.ask, prediction.hint):
+    for text in texts:
         for found in _runs(text, len(wanted)):
             if [number for number, _, _ in found] == wanted:
                 return " ".join(text[max(found[0][1] - 20, 0) : found[-1][2] + 20].split())

@@ -21,6 +21,7 @@ from lessons.model.template import todos
 from lessons.proving.evidence import Evidence, finished, run_blocks
 from lessons.proving.given_away import stands_above
 from lessons.proving.growth import any_right_answer_can_go_on, grows_from_the_lesson_before
+from lessons.proving.tasks import variations_are_tasks, wrong_guesses_get_a_hint
 from lessons.proving.vocabulary import uses_nothing_later
 
 PROGRAM_WIDTH, BLOCK_WIDTH, TEXT_WIDTH = 68, 61, 80  # columns: beside the text, inside the text, in a terminal
@@ -232,6 +233,8 @@ PROOFS: tuple[Proof, ...] = (
     files_fit,
     predictions_have_answers,
     predictions_stand_nowhere_above,
+    wrong_guesses_get_a_hint,
+    variations_are_tasks,
     wrong_engine_goes_wrong,
     prose_is_true,
     exercise_fails_as_shipped,

@@ -108,6 +108,7 @@ COMMANDS = (
     Command(("learn", "2")),
     Command(("learn", "check", "1"), _HOME | _SCRIPT, code=Exit.NOT_SOLVED),
     Command(("learn", "hint", "1"), _HOME),
+    Command(("learn", "review", "fan_out"), _HOME),
     Command(("learn", "about", "a leaf Variable that requires grad is being used in an in-place operation.")),
     Command(("serve", "nothing.tape"), code=Exit.BAD_INPUT),
 )

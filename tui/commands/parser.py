@@ -84,6 +84,7 @@ WHAT is one of
   solution [NAME]      print the next piece of the solution (asks first); --all prints all of it
   reset [NAME]         start the exercise over (asks first); your file is kept
   engine [NAME] [STEP] find the first wrong step of the lesson's wrong engine
+  review [NAME]        ask what you missed; with a NAME, a small task on the idea of that lesson
   about MESSAGE        open the lesson that explains an error message, or a part of one
 for teachers and authors
   verify DIR           run the proofs of our own lessons on a folder of yours

@@ -12,7 +12,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
+from lessons.learner.review_queue import due_tasks
 from tui.learn.lesson import LessonScreen
+from tui.learn.review import ReviewScreen
 from tui.stepper.app import MicrotapeApp
 from tui.widgets.choices import Choices
 from tui.widgets.footer import Footer
@@ -55,6 +57,7 @@ class CourseScreen(GuardedScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "search", key_display="/", priority=True),  # runs before the next key arrives
+        Binding("r", "review", "review"),
         Binding("escape", "escape", show=False),
         Binding("q", "app.quit", "quit"),
     ]
@@ -98,6 +101,10 @@ class CourseScreen(GuardedScreen[None]):
             self._end_search()
         else:
             self.app.call_later(self.app.action_quit)
+
+    def action_review(self) -> None:
+        """Open the review of what was missed."""
+        self.app.push_screen(ReviewScreen(self._course, self._workspace, ascii=self._ascii))
 
     def _end_search(self) -> None:
         """Show all lessons again, and keep the highlighted one."""
@@ -153,6 +160,8 @@ class CourseScreen(GuardedScreen[None]):
         ]
         if len(found) < len(self._course):
             heading.append((f", {len(found)} found", "$text-muted"))
+        elif due := len(due_tasks(self._course, self._workspace.progress)):
+            heading.append((f", {due} {'task' if due == 1 else 'tasks'} to review", "$text-warning"))
         if self._workspace.progress.trouble:
             heading.append((f"\n{self._workspace.progress.trouble}", "$text-warning"))
         self.query_one("#heading", Static).update(Content.assemble(*heading))
@@ -180,7 +189,7 @@ def bar(count: int, total: int, *, ascii: bool) -> str:
 
 
 class LearnApp(MicrotapeApp):
-    """The course. Opens `lesson` over the list if it is given, and runs its action `then`."""
+    """The course. Opens `lesson` over the list if it is given, and runs the action `then` of what is shown."""
 
     def __init__(
         self,
@@ -188,7 +197,7 @@ class LearnApp(MicrotapeApp):
         workspace: Workspace,
         *,
         lesson: Lesson | None = None,
-        then: Literal["", "where", "wrong_engine"] = "",
+        then: Literal["", "where", "wrong_engine", "practise", "review"] = "",
         solutions: bool = True,
         theme: str = "dark",
         ascii: bool = False,
@@ -203,9 +212,9 @@ class LearnApp(MicrotapeApp):
         """Show the list, and the lesson over it."""
         await self.push_screen(self._list)
         if self._lesson is not None:
-            screen = await self._list.open(self._lesson)
-            if self._then:
-                await screen.run_action(self._then)
+            await self._list.open(self._lesson)
+        if self._then:
+            await self.screen.run_action(self._then)
 
     async def action_quit(self) -> None:
         """Save the edited file and quit."""

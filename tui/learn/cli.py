@@ -12,6 +12,7 @@ from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
 from tui.learn import lesson_commands
 from tui.learn.lesson_commands import CommandContext
+from tui.learn.review_command import review
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.printing import put
@@ -102,6 +103,8 @@ def _run(context: CommandContext, words: Words) -> int:
         return lesson_commands.engine(context, context.lesson(" ".join(rest)), step)
     if command == "about":
         return lesson_commands.about(context, " ".join(rest))
+    if command == "review":
+        return review(context, rest)
     if command in COMMANDS:
         return COMMANDS[command](context, context.lesson(" ".join(rest)))
     return lesson_commands.text(context, _lesson_of(context, words))
@@ -109,7 +112,7 @@ def _run(context: CommandContext, words: Words) -> int:
 
 def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
-    every = ("list", *COMMANDS, "engine", "about", "verify", "grade", "report", "new", "book")
+    every = ("list", *COMMANDS, "engine", "review", "about", "verify", "grade", "report", "new", "book")
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from textual import work
@@ -17,6 +18,8 @@ from textual.worker import get_current_worker
 from lessons import Course, Lesson, LessonError, Workspace
 from lessons.checking.record import record_program
 from lessons.learner.progress import Record
+from lessons.model.lesson import Prediction
+from lessons.model.variations import tasks_about
 from microtape.errors import RecordingError
 from tui.learn.course_text import Page, terminal_text
 from tui.learn.exercise import ExerciseView
@@ -24,6 +27,7 @@ from tui.learn.lesson_actions import LessonActionsScreen
 from tui.learn.program import LessonStepper, ProgramView
 from tui.learn.prose import Prose
 from tui.learn.questions import Questions
+from tui.learn.review import ReviewScreen
 from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
 
@@ -44,6 +48,7 @@ KEYS = (
     ("d", "after a failed check: open the stepper at the step where your file goes wrong"),
     ("v", "show the solution piece by piece, after a confirmation"),
     ("w", "open the lesson's wrong engine, if it has one: find the first wrong step"),
+    ("t", "practise: a small task on the idea of the lesson; what you miss comes back in the review"),
     ("r", "start the exercise over, after a confirmation; your file is kept"),
     ("n b", "go to the next or the previous lesson"),
     ("↑ ↓", "scroll the focused view; PgUp and PgDn by pages"),
@@ -74,6 +79,7 @@ class LessonScreen(LessonActionsScreen):
         Binding("v", "solution", "solution", show=False),
         Binding("w", "wrong_engine", "wrong engine", show=False),
         Binding("r", "reset", "reset", show=False),
+        Binding("t", "practise", "task", show=False),
         Binding("n", "turn(1)", "next"),
         Binding("b", "turn(-1)", "before", show=False),
         Binding("question_mark", "help", "help", key_display="?"),
@@ -85,7 +91,7 @@ class LessonScreen(LessonActionsScreen):
         self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False, solutions: bool = True
     ) -> None:
         super().__init__(course, lesson, workspace, ascii=ascii, solutions=solutions)
-        self._questions = Questions(lesson.predictions, ascii=ascii)
+        self._questions = Questions(lesson.predictions, missed=self._note_missed, ascii=ascii)
         self._view = "text"
         self._beside = "program"  # the view beside the text if there is room for two
 
@@ -215,6 +221,15 @@ class LessonScreen(LessonActionsScreen):
             self._program.cursor = stepper.cursor
 
         self.app.push_screen(stepper, come_back)
+
+    def _note_missed(self, question: Prediction) -> None:
+        tasks = tasks_about(self.lesson, question)
+        self._remember(partial(self._workspace.progress.missed, self.lesson.name, tasks))
+
+    def action_practise(self) -> None:
+        """Open a small task on the lesson's idea."""
+        if self.save():
+            self.app.push_screen(ReviewScreen(self._course, self._workspace, lesson=self.lesson, ascii=self._ascii))
 
     # Leaving
 

@@ -30,7 +30,7 @@ class LessonActionsScreen(GuardedScreen[None]):
     def __init__(
         self, course: Course, lesson: Lesson, workspace: Workspace, *, ascii: bool = False, solutions: bool = True
     ) -> None:
-        super().__init__()
+        super().__init__(classes="-course")
         self.lesson = lesson
         self._course = course
         self._workspace = workspace
@@ -118,6 +118,8 @@ class LessonActionsScreen(GuardedScreen[None]):
         if verdict.passed:
             written = "v shows other ways to write it, " if self._solutions else ""
             said.insert(1, Said(f"{first}{written}n goes to the next lesson.", "dim"))
+            if self.lesson.variations:
+                said.insert(2, Said(f"{first}t brings a small task on the same idea.", "dim"))
             if self.lesson.exercise.has_writer:
                 said.insert(1, Said(f"{first}d opens your own engine in the stepper.", "strong"))
             solved, follows = short, f"{first}n goes to the next lesson."

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from lessons import Course, Lesson, Verdict, Workspace, check
 from lessons.checking.divergence import Divergence, failed_checks, find_divergence, may_have_steps, own_engine
@@ -25,6 +25,9 @@ from tui.shell.progress import status_line
 from tui.shell.terminal import has_terminal
 from viz.basics.characters import to_ascii
 
+Then: TypeAlias = Literal["", "where", "wrong_engine", "practise", "review"]
+"""An action of the screen that a command opens."""
+
 
 @dataclass(frozen=True)
 class CommandContext:
@@ -40,7 +43,7 @@ class CommandContext:
         """The lesson of that name or number; without one, the first that is not solved. Raises LookupError."""
         return self.course.find(name) if name else self.course.after_solved(self.workspace.progress.solved())
 
-    def open(self, lesson: Lesson | None, then: Literal["", "where", "wrong_engine"] = "") -> int:
+    def open(self, lesson: Lesson | None, then: Then = "") -> int:
         """Open the course in full screen, at a lesson, and run an action of the lesson's screen."""
         from tui.learn.app import LearnApp
 

@@ -44,8 +44,9 @@ class ProgramView(Vertical):
 
     cursor: reactive[StepCursor | None] = reactive(None)
 
-    def __init__(self, questions: Questions, *, ascii: bool = False) -> None:
+    def __init__(self, questions: Questions, *, hints: tuple[str, str] = (PLAY, PLAYED), ascii: bool = False) -> None:
         super().__init__(id="program")
+        self._hints = hints  # before and after the end of the program has been seen
         self.questions = questions
         self.movement = LessonMovement(self, (questions,))
         self._ascii = ascii
@@ -72,7 +73,7 @@ class ProgramView(Vertical):
         if cursor is not None:
             is_over = cursor.next_node is None and cursor.timeline.pass_index == len(cursor.recording.passes) - 1
             self._has_played = self._has_played or is_over
-            said = PLAYED if self._has_played else PLAY
+            said = self._hints[self._has_played]
             self.query_one(TapeView).border_subtitle = to_ascii(said) if self._ascii else said
 
     def say(self, text: str) -> None:

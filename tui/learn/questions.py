@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from lessons.model.lesson import Prediction
@@ -25,8 +26,16 @@ HINTS = {
 class Questions:
     """The questions of a lesson that have not been asked yet. Each is asked once, before its step is first shown."""
 
-    def __init__(self, predictions: tuple[Prediction, ...], *, ascii: bool = False) -> None:
+    def __init__(
+        self,
+        predictions: tuple[Prediction, ...],
+        *,
+        missed: Callable[[Prediction], None] | None = None,
+        ascii: bool = False,
+    ) -> None:
         self._open = list(predictions)
+        self._asked: Prediction | None = None  # the last one
+        self._missed = missed
         self._ascii = ascii
 
     def before_step(self, cursor: StepCursor) -> PredictScreen | None:
@@ -35,10 +44,13 @@ class Questions:
             return None
         question = left[0]
         self._open.remove(question)
+        self._asked = question
         return PredictScreen(asked(question, cursor, ascii=self._ascii))
 
     def answered(self, right: bool | None) -> None:
-        """Count nothing: a question of a lesson is asked once, whatever the answer."""
+        """Tell which question was missed. It is not asked again here, but comes back in a review."""
+        if right is False and self._missed is not None and self._asked is not None:
+            self._missed(self._asked)
 
     def without_answers(self, cursor: StepCursor) -> StepCursor:
         """The same moment, with the next node hidden if an open question asks for it."""
@@ -61,4 +73,5 @@ def asked(prediction: Prediction, cursor: StepCursor, *, ascii: bool) -> Questio
         also=(f"%{cursor.next_node}",) if kind == "next" else (),
         hint=terminal_text(prediction.hint or HINTS[kind], ascii=ascii),
         about=name if kind in ("gradient", "grad", "shape") else "",
+        wrong=tuple((answer, terminal_text(hint, ascii=ascii)) for answer, hint in prediction.wrong),
     )

@@ -43,6 +43,7 @@ class Question(NamedTuple):
     given: tuple[str, ...] = ()  # lines with all that the answer needs: the rule and its numbers
     hint: str = ""  # after a wrong guess, before the second one; it does not tell the answer
     about: str = ""  # the tensor that is asked about
+    wrong: tuple[tuple[str, str], ...] = ()  # plausible wrong answers, each with a hint of its own
 
     def accepts(self, answer: str) -> bool:
         """Whether an answer is right, however it is written."""
@@ -52,10 +53,12 @@ class Question(NamedTuple):
         return any(is_right(answer, one, shape=shape, about=self.about) for one in (self.right, *self.also))
 
     def hint_after(self, answer: str) -> str:
-        """The hint after a wrong guess: what is wrong with its form, or else the question's own."""
-        from lessons.model.answers import wrong_form
+        """The hint after a wrong guess: the one about that guess, or about its form, or else the question's own."""
+        from lessons.model.answers import hint_about, wrong_form
 
-        return wrong_form(answer, self.right, shape=self.kind == "shape", about=self.about) or self.hint
+        shape = self.kind == "shape"
+        return (hint_about(answer, self.wrong, shape=shape, about=self.about)
+                or wrong_form(answer, self.right, shape=shape, about=self.about) or self.hint)  # fmt: skip
 
 
 def question_about(cursor: StepCursor) -> Question | None:

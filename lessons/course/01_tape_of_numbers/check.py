@@ -15,8 +15,8 @@ def two_rows(exercise):
 
 
 def same_operand(exercise):
-    """A number times itself, plus itself: s = x · x, then z = s + s, at x = 5"""
-    return _play(exercise, {"x": 5.0}, ("mul", "s", "x", "x"), ("add", "z", "s", "s"))
+    """A number times itself, plus itself: s = x · x, then z = s + s, at x = 2.5"""
+    return _play(exercise, {"x": 2.5}, ("mul", "s", "x", "x"), ("add", "z", "s", "s"))
 
 
 def two_tapes(exercise):

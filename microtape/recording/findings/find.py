@@ -21,12 +21,13 @@ from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
 from microtape.recording.findings.returned import gradients_of_functions
 from microtape.recording.findings.scale import vanishing_and_exploding
+from microtape.recording.findings.sums import wrong_sums
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, not_finite, wrong_derivatives, replaced_leaves, no_gradient, results_without,
+    failures, refused, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient, results_without,
     gradients_of_functions, never_reset, idle_steps, zero_gradients, written_through_a_view, unmeant_broadcasts,
     probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
@@ -54,6 +55,8 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
         found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
+    if any(one.kind == "wrong sum" for one in found):
+        found = [one for one in found if one.kind != "accumulated"]  # which takes for granted that .grad is a sum
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
     return tuple(sorted(_diverged_first(found), key=lambda one: _SEVERITIES.index(one.severity)))

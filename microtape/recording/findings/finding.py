@@ -32,6 +32,7 @@ FindingKind: TypeAlias = Literal[
     "probabilities",  # given to a loss that takes scores or logarithms
     "written through a view",
     "growing graph",
+    "wrong sum",  # an engine of the user's own stores something else than the sum of what was delivered
 ]
 RankKind: TypeAlias = Literal[
     "other parameters",  # a parameter is not the same on all ranks of a run

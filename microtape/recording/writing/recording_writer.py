@@ -33,6 +33,7 @@ from microtape.recording.model.model import (
     TensorRef,
     Value,
 )
+from microtape.recording.model.options import OWN_ENGINE
 from microtape.recording.writing.copies import frozen
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.variable_names import Held, tensors_in_frames
@@ -123,6 +124,7 @@ class RecordingWriter:
             tensors=tuple(one.record(self._names_of(key)) for key, one in self._tensors.items()),
             passes=tuple(self._passes),
             sources=self._sources.texts(),
+            options={OWN_ENGINE: True},
         )
 
     def _look_for_names(self, frame: FrameType | None) -> None:

@@ -140,7 +140,7 @@ def test_a_mistyped_command_says_which_there_are(capfd):
     assert main(["learn", "hnit", "3"]) == Exit.BAD_INPUT
     answer = capfd.readouterr().err
     assert answer.endswith("Did you mean hint? Commands: list, check, hint, solution, reset, step, watch, engine, "
-                           "about, verify, grade, report, new, book\n")  # fmt: skip
+                           "review, about, verify, grade, report, new, book\n")  # fmt: skip
     assert answer.count("\n") == 1
 
 

@@ -209,6 +209,8 @@ def test_the_documentation_shows_the_example_as_it_is():
         assert path.read_text(encoding="utf-8") in text, path.name
     header = lesson.folder.joinpath("lesson.md").read_text(encoding="utf-8").split("+++")[1]
     assert header in text
+    first, _, _ = lesson.variations[0].path.read_text(encoding="utf-8").partition("\n\n\n")
+    assert first in text
 
 
 class TestReport:

@@ -55,7 +55,7 @@ from microtape.recording.writing.passes_of_threads import PassesOfThreads
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
-_TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
+_EXAMPLES = "tensors inside of vmap (and of jacrev, hessian) stand for many examples at once; their values are unknown"
 _FORWARD = "derivatives in forward mode (jvp, jacfwd, forward_ad) have no backward pass and are not recorded"
 _OLDEST, _NEWEST = (2, 4), (2, 14)
 _UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.14"
@@ -100,7 +100,6 @@ class TorchRecorder:
         self.tensors = Tensors(self.values)
         self.asleep = False
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
-        self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
         self.call_stack = CallStack(self)
         self._modes = [StackedMode(self.operations)]
@@ -307,10 +306,9 @@ class TorchRecorder:
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
             request = request_of(args, kwargs, self.operations.nodes_were_read)
-            if not all(map(has_graph, (*request.outputs, *request.inputs))):
-                if any(map(is_transformed, request.outputs)):
-                    self.left_out = True
-                return None  # torch refuses, or one of its function transforms has a graph of its own
+            asked = [one for one in request.inputs if not is_transformed(one)]
+            if not all(map(has_graph, (*request.outputs, *asked))):
+                return None  # torch refuses, or a function transform gives its argument back
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
                 place = self.sources.place(site) if site is not None else None
@@ -420,8 +418,8 @@ class TorchRecorder:
     def _notes(self) -> Iterator[str]:
         yield from self.faults.lines
         yield from self.passes_of_threads.notes()
-        if self.left_out:
-            yield _TRANSFORMED
+        if self.values.met_examples:
+            yield _EXAMPLES
         if self.operations.duals_were_made:
             yield _FORWARD
         if not _OLDEST <= _version(torch.__version__) <= _NEWEST:

@@ -23,7 +23,7 @@ from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.passes.buffers import TorchSums, is_added_by_numpy
 from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, StepNotes
-from microtape.recording.pytorch.passes.request import Request, edge_of
+from microtape.recording.pytorch.passes.request import Request, edge_of, is_transformed, key_in
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Made, Reached
 from microtape.recording.pytorch.reading.values import Values, state_of
@@ -82,10 +82,11 @@ class OpenPass:
         reached.see_outputs(graph, tensors_asked)
         reached.adopt(graph)
         keys = graph.keys
-        if unreached := [node for one in request.inputs if id(node := edge_of(one)[0]) not in keys]:
+        self.inputs = [key_in(graph, one) for one in request.inputs]
+        asked = zip(request.inputs, self.inputs, strict=True)
+        if unreached := [edge_of(one)[0] for one, (key, _) in asked if key is None and not is_transformed(one)]:
             reached.adopt(reached.walk(unreached))
         root_keys = [(keys[id(node)], nr) for node, nr in roots]
-        self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
         self.schedule = Schedule(graph.edges, root_keys, self.inputs, captures=not request.accumulate)
         self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in self.schedule.runs}
         grads = {key: self._value(leaf.grad) for key, leaf in self.leaves.items()}

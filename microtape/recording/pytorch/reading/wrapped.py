@@ -1,0 +1,34 @@
+"""Tensors of torch's function transforms: `grad`, `vjp` and `vmap` wrap a tensor once for each of their levels.
+
+A wrapper has no memory. Around a tensor with a gradient there is one tensor with the same elements. `vmap` shows one
+example of a tensor that holds them all, and does not say which: such elements cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+_functorch: Any = torch._C._functorch
+is_wrapped = _functorch.is_functorch_wrapped_tensor
+"""Whether a tensor belongs to a transform."""
+WithoutTransforms = torch._C._DisableFuncTorch
+"""A context in which no transform takes part in what is computed."""
+
+
+def unwrapped(tensor: Any) -> Any:
+    """The tensor with the memory that a wrapper stands for; None if it stands for one of many examples."""
+    while is_wrapped(tensor):
+        if not _functorch.is_gradtrackingtensor(tensor):
+            return None
+        tensor = _functorch.get_unwrapped(tensor)
+    return tensor
+
+
+def levels_inside(tensor: Any) -> Iterator[Any]:
+    """The tensors that a wrapper is around, one for each level further out. Each has a history of its own."""
+    while is_wrapped(tensor):
+        tensor = _functorch.get_unwrapped(tensor)
+        yield tensor

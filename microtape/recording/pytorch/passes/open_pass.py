@@ -138,7 +138,8 @@ class OpenPass:
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            is_function = entries[key].about.kind == "function"
+            entry = entries[key]
+            is_function = entry.about.kind == "function"
             about = _USUAL if leaf is None and not is_function else _About()
             hook = _Hook(ran, key, about)
             handle = node.register_hook(hook)
@@ -150,8 +151,9 @@ class OpenPass:
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
                 names = hooks.watch_node(key, node, handle, probe=probe)
-            entries[key].hooks = names
-            if names or (hooks.is_used and hooks.changes(key)):
+            if names or entry.hooks:
+                entry.hooks = names
+            if names or hooks.changes(key):
                 about = _About()
                 about.is_changed, about.has_hooks = hooks.changes(key), bool(names)
                 hooks_of_node[handle.id] = _Hook(ran, key, about)

@@ -32,7 +32,7 @@ from microtape.recording.pytorch.reading.memory import (
     raw_of,
     sample_of,
 )  # fmt: skip
-from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_wrapped, unwrapped
+from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -120,9 +120,9 @@ class Values:
             if not is_wrapped(tensor):
                 return None
             with WithoutTransforms():
-                inner = unwrapped(tensor)
-                self.met_examples = self.met_examples or inner is None
-                return self.of(inner)
+                inner = same_elements(tensor)
+                self.met_examples = self.met_examples or is_one_of_many(inner)
+                return self.of(inner) if not is_wrapped(inner) else None
         except Exception:
             return None
 

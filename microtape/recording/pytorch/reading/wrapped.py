@@ -18,11 +18,13 @@ WithoutTransforms = torch._C._DisableFuncTorch
 """A context in which no transform takes part in what is computed."""
 
 
-def unwrapped(tensor: Any) -> Any:
-    """The tensor with the memory that a wrapper stands for; None if it stands for one of many examples."""
-    while is_wrapped(tensor):
-        if not _functorch.is_gradtrackingtensor(tensor):
-            return None
+is_one_of_many = _functorch.is_batchedtensor
+"""Whether a tensor stands for one of many examples."""
+
+
+def same_elements(tensor: Any) -> Any:
+    """The innermost tensor with the elements of a wrapper, which may still be a wrapper."""
+    while _functorch.is_gradtrackingtensor(tensor):
         tensor = _functorch.get_unwrapped(tensor)
     return tensor
 

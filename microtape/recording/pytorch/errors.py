@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterable
 from types import FrameType
+from typing import Any
 
-from microtape.basics.call_site import CallSite
+from microtape.basics.call_site import LIBRARY_FILES, CallSite
 from microtape.recording.model.model import ErrorRecord, Place
 from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.notes import GraphNode
@@ -43,6 +45,23 @@ def with_places(record: ErrorRecord, place: Place | None, failed: GraphNode | No
         return record
     role = "saved" if VERSIONS.search(record.message) else "recorded"
     return record._replace(places=((role, sources.place(site)), *record.places))
+
+
+def hide_our_frames(nodes: Iterable[Any]) -> None:
+    """Take our lines out of the tracebacks that anomaly mode has put into nodes, to be printed if the pass fails."""
+    for node in nodes:
+        lines = node.metadata.get("traceback_")
+        if not lines:
+            continue
+        is_ours = [_file_of(one) in LIBRARY_FILES for one in lines]
+        if len(lines) > 1 and is_ours[1] and _file_of(lines[0]) == "<string>":
+            is_ours[0] = True  # the command that runs a script
+        lines[:] = [one for one, ours in zip(lines, is_ours, strict=True) if not ours]
+
+
+def _file_of(line: str) -> str:
+    """`train.py` of `  File "train.py", line 3, in <module>`."""
+    return line.partition('File "')[2].partition('"')[0]
 
 
 def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:

@@ -17,6 +17,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.model.model import BackwardStep, ErrorRecord, HookCall, Place, Value
 from microtape.recording.pytorch.checks.checker import TorchChecker
+from microtape.recording.pytorch.errors import hide_our_frames
 from microtape.recording.pytorch.graph import Graph
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
@@ -81,6 +82,8 @@ class OpenPass:
         tensors_asked = [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)]
         reached.see_outputs(graph, tensors_asked)
         reached.adopt(graph)
+        if torch.is_anomaly_enabled():
+            hide_our_frames(graph.nodes.values())
         keys = graph.keys
         self.inputs = [key_in(graph, one) for one in request.inputs]
         asked = zip(request.inputs, self.inputs, strict=True)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
 _TORCH = "microtape.recording.pytorch.recorder"
+_TORCH_SNAPSHOT = "microtape.recording.pytorch.snapshot"
 
 
 class ProgramRecorder(Displayed):
@@ -314,7 +315,7 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
     frame = frame if frame is not None else user_frame(sys._getframe(1))
     items = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
     if any(not isinstance(one, TensorState | Node) for one in items):
-        found: Recording = importlib.import_module(_TORCH).snapshot(items, frame)
+        found: Recording = importlib.import_module(_TORCH_SNAPSHOT).snapshot(items, frame)
         return found
     return own.snapshot(items, frame)
 

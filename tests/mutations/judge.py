@@ -16,7 +16,7 @@ from tui.time.cursor import StepCursor
 from tui.words.comparison import names_of
 from tui.words.comparison_report import Report
 from tui.words.diagnosis import Diagnosis
-from tui.words.passes import pass_lines
+from tui.words.passes import pass_lines, passes_of
 from tui.words.trace import trace
 from tui.words.trace_json import as_json
 from viz import DrawError, draw
@@ -48,7 +48,7 @@ def look_at(recording: Recording) -> None:
     assert len(repr(recording)) < 1_000
     summary = Diagnosis(recording, findings(recording), "run.tape", ())
     json.dumps(summary.as_json(), allow_nan=False)
-    shown = [plain(one) for one in pass_lines(recording)]
+    shown = [plain(one) for one in pass_lines(passes_of(recording))]
     shown += trace(recording, into=True)
     json.dumps(as_json(recording, list(range(len(recording.passes))), into=True), allow_nan=False)
     report = Report(compare(recording, recording), names_of("a.tape", "b.tape"), False)

@@ -22,7 +22,7 @@ from tui.words.copying import copyables
 from tui.words.inside import InsideWords
 from tui.words.inside_lines import heading
 from tui.words.pane_texts import PaneTexts
-from tui.words.passes import pass_lines
+from tui.words.passes import pass_lines, passes_of
 from tui.words.sentence import sentence
 from tui.words.time_marks import all_marks, mark_lines
 from tui.words.trace import trace, trace_folded, trace_forward, trace_moment
@@ -96,7 +96,7 @@ def _screen(cursor: StepCursor) -> str:
 
 def every_pane(recording: Recording) -> None:
     """What is behind a key: phases inside of steps, boxes, arrays, marks, reasons, copies, JSON."""
-    list(pass_lines(recording))
+    list(pass_lines(passes_of(recording)))
     for index in range(max(len(recording.passes), 1)):
         cursor = StepCursor.open(recording, index).to_moment(0)
         list(trace_forward(cursor, into=True))

@@ -210,7 +210,11 @@ RANK = (
 )
 COMPARE = (
     ("--compare",),
-    {"metavar": "A,B", "help": "two passes side by side: each gradient in both, and the difference"},
+    {
+        "metavar": "A,B",
+        "help": "two passes side by side: each gradient in both, and the difference; of several ranks, "
+        "--compare A shows pass A of each beside that of the lowest rank",
+    },
 )
 CHECK = (
     ("--check",),

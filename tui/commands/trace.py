@@ -14,6 +14,7 @@ from tui.shell.opening import Origin, choose_passes, open_origin
 from tui.shell.printing import put, put_json
 from tui.shell.progress import counted_lines, status_line
 from tui.shell.several import RankFiles, open_ranks, several_files
+from tui.words.passes import PassOf
 from tui.words.trace import trace as all_lines
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    compared = _two_passes(arguments)
+    compared = _compared_passes(arguments)
     if (compared or arguments.lists) and arguments.passes is None and arguments.until is None:
         arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
     files = several_files(arguments)
     if files:
         return _ranks(files, compared, arguments)
+    if len(compared) == 1:
+        raise CommandError(f"--compare {compared[0]}: give the numbers of two passes, such as 1,3")
     recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
     _print_recording(recording, compared, arguments)
     return code
@@ -38,10 +41,30 @@ def _ranks(files: list[str], compared: tuple[int, ...], arguments: argparse.Name
     if arguments.json:
         raise CommandError(f"--json is for one recording: give one of {', '.join(files)}")
     opened = open_ranks(arguments, files)
+    if len(compared) == 1:
+        _compare_ranks(opened, compared[0], arguments)
+        return Exit.OK
     for place, recording in enumerate(opened.ranks.recordings):
         put(rank_heading(opened, place))
         _print_recording(recording, compared, arguments)
     return Exit.OK
+
+
+def _compare_ranks(opened: RankFiles, number: int, arguments: argparse.Namespace) -> None:
+    """Print a pass of each rank beside the same pass of the lowest rank that has it."""
+    from tui.commands.trace_views import comparison_view
+
+    ranks = opened.ranks
+    having = ranks.having(number - 1)
+    if len(having) < 2:
+        raise CommandError(f"--compare {number}: pass {number} is not in the recordings of two ranks")
+    lowest, *others = [
+        PassOf(ranks.recordings[at], ranks.passes[at][number - 1], f"rank {ranks.numbers[at]}", at) for at in having
+    ]
+    for i, one in enumerate(others):
+        if i:
+            put("")
+        _show(comparison_view(lowest, one, ranks.matching(lowest.side, one.side).of_b), arguments)
 
 
 def rank_heading(opened: RankFiles, place: int) -> str:
@@ -82,12 +105,12 @@ def _view_is_asked_for(arguments: argparse.Namespace) -> bool:
     return any(one is not None for one in asked) or any(rest) or any(lists)
 
 
-def _two_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
-    """The numbers of the two passes in --compare; empty without it."""
+def _compared_passes(arguments: argparse.Namespace) -> tuple[int, ...]:
+    """The numbers of the two passes in --compare, or that of one to be compared between ranks; empty without it."""
     if arguments.compare is None:
         return ()
     numbers = arguments.compare.split(",")
-    if len(numbers) != 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
+    if len(numbers) > 2 or not all(one.strip().isdecimal() and int(one) for one in numbers):
         raise CommandError(f"--compare {arguments.compare}: give the numbers of two passes, such as 1,3")
     return tuple(int(one) for one in numbers)
 

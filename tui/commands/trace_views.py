@@ -17,7 +17,7 @@ from tui.time.cursor import StepCursor
 from tui.time.search import found_nodes
 from tui.words import trace_json
 from tui.words.courses import course_lines
-from tui.words.passes import comparison_lines, pass_lines
+from tui.words.passes import Counterpart, PassOf, comparison_lines, pass_lines, passes_of
 from tui.words.time_marks import Mark, all_marks, mark_lines, stops
 from tui.words.trace import trace_folded, trace_forward, trace_moment, trace_rows, trace_why
 
@@ -39,7 +39,7 @@ def views_asked_for(
     """
     if compared:
         first, second = (choose_passes(recording, str(number))[0] for number in compared)
-        yield _comparison(recording, first, second)
+        yield comparison_view(PassOf(recording, first), PassOf(recording, second))
     elif arguments.lists:
         yield _list(recording)
     elif arguments.courses:
@@ -109,11 +109,13 @@ def _marks(at: StepCursor, arguments: argparse.Namespace) -> TraceView:
     return TraceView(lambda _, ascii: _plain(mark_lines(at, found), ascii), lambda: trace_json.marks_as_json(at, found))
 
 
-def _comparison(recording: Recording, first: int, second: int) -> TraceView:
-    def lines(width: int, ascii: bool) -> Iterator[str]:
-        return _plain(comparison_lines(recording, first, second, width=width, ascii=ascii), ascii)
+def comparison_view(first: PassOf, second: PassOf, counterpart: Counterpart | None = None) -> TraceView:
+    """Two passes side by side, perhaps of two recordings."""
 
-    return TraceView(lines, lambda: trace_json.comparison_as_json(recording, first, second))
+    def lines(width: int, ascii: bool) -> Iterator[str]:
+        return _plain(comparison_lines(first, second, counterpart, width=width, ascii=ascii), ascii)
+
+    return TraceView(lines, lambda: trace_json.comparison_as_json(first, second))
 
 
 def _courses(recording: Recording) -> TraceView:
@@ -127,7 +129,7 @@ def _courses(recording: Recording) -> TraceView:
 
 def _list(recording: Recording) -> TraceView:
     return TraceView(
-        lambda _, ascii: _plain(pass_lines(recording), ascii), lambda: trace_json.passes_as_json(recording)
+        lambda _, ascii: _plain(pass_lines(passes_of(recording)), ascii), lambda: trace_json.passes_as_json(recording)
     )
 
 

@@ -1,4 +1,4 @@
-"""Two pages: the list of passes, and two passes side by side."""
+"""Two pages: the list of passes, and two passes side by side; of several recordings, if they are open."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
-from microtape.recording.model.model import Recording
 from tui.shell.spans import plain
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
 from tui.widgets.role_styles import content
-from tui.words.passes import Pair, headings, pass_lines, row
+from tui.words.passes import Pair, PassOf, headings, pass_lines, row
 
 STYLE = """
     {0} {{ align: center middle; }}
@@ -60,12 +59,12 @@ class LazyLine(Visual):
 class PassChoice(NamedTuple):
     """A pass chosen from the list: to go to it, or to compare it with the current one."""
 
-    position: int
+    chosen: PassOf
     compares: bool
 
 
 class PassesScreen(Dialog[PassChoice | None]):
-    """Lists every pass: its number, call, root, steps and failure."""
+    """Lists passes: number, call, root, steps and failure. `current` is the index of the one that is shown."""
 
     FITTED = True
 
@@ -76,22 +75,22 @@ class PassesScreen(Dialog[PassChoice | None]):
         Binding("c", "compare", "compare", show=False),
     ]
 
-    def __init__(self, recording: Recording, current: int, *, ascii: bool = False) -> None:
+    def __init__(self, passes: Sequence[PassOf], current: int, *, ascii: bool = False) -> None:
         super().__init__()
-        self._recording = recording
+        self._passes = passes
         self._current = current
         self._ascii = ascii
 
     def compose(self) -> ComposeResult:
         """The headings, and one line per pass."""
         columns, *rows = [
-            content(one, ascii=self._ascii) for one in pass_lines(self._recording, min(self.app.size.width, 130) - 5)
+            content(one, ascii=self._ascii) for one in pass_lines(self._passes, min(self.app.size.width, 130) - 5)
         ]
-        number = self._recording.passes[self._current].index + 1
+        current = self._passes[self._current].name
         with Vertical() as box:
             box.border_title = "passes"
             box.border_subtitle = keys_below(
-                ("enter", "Enter goes there"), ("c", f"c compares it with pass {number}"), ("escape", "Esc")
+                ("enter", "Enter goes there"), ("c", f"c compares it with {current}"), ("escape", "Esc")
             )
             yield Static(columns, id="columns")
             yield Choices(*(Option(one) for one in rows))
@@ -104,18 +103,18 @@ class PassesScreen(Dialog[PassChoice | None]):
 
     def chose(self, row: int) -> None:
         """Go to the pass on Enter or a click."""
-        self.dismiss(PassChoice(row, False))
+        self.dismiss(PassChoice(self._passes[row], False))
 
     def action_compare(self) -> None:
         """Compare the highlighted pass with the current one."""
         chosen = self.query_one(Choices).highlighted
         if chosen is not None and chosen != self._current:
-            self.dismiss(PassChoice(chosen, True))
+            self.dismiss(PassChoice(self._passes[chosen], True))
         else:
             self.notify("This is the current pass: choose another one to compare.", timeout=3)
 
 
-class CompareScreen(Dialog[tuple[int, int] | None]):
+class CompareScreen(Dialog[tuple[PassOf, int] | None]):
     """Shows two passes. Closes with the pass and the node to go to, or None."""
 
     FITTED = True
@@ -124,11 +123,8 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "close", show=False)]
 
-    def __init__(
-        self, recording: Recording, first: int, second: int, pairs: Sequence[Pair], *, ascii: bool = False
-    ) -> None:
+    def __init__(self, first: PassOf, second: PassOf, pairs: Sequence[Pair], *, ascii: bool = False) -> None:
         super().__init__()
-        self._recording = recording
         self._which = first, second
         self._pairs = pairs
         self._ascii = ascii
@@ -138,11 +134,11 @@ class CompareScreen(Dialog[tuple[int, int] | None]):
         width = min(self.app.size.width, 130) - 6
         names = min(max([len(plain(one.name)) for one in self._pairs], default=4), 24)
         room = max((width - names - 6) // 3, 12)
-        labels = [f"pass {self._recording.passes[i].index + 1}".ljust(room) for i in self._which]
+        labels = [one.name.ljust(room) for one in self._which]
         with Vertical() as box:
             box.border_title = "two passes"
             box.border_subtitle = keys_below(("enter", "Enter goes there"), ("escape", "Esc"))
-            lines = [content(one, ascii=self._ascii) for one in headings(self._recording, *self._which)]
+            lines = [content(one, ascii=self._ascii) for one in headings(*self._which)]
             yield Static(Content("\n").join(lines))
             yield Static("  ".join([" " * names, *labels, "difference"]), id="columns")
             rest = width - names - 2 * room - 6

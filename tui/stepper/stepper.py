@@ -142,13 +142,14 @@ class StepperScreen(GuardedScreen[None]):
         self.later_passes = LaterPasses(self, run)
         self.rerecorder = Rerecorder(self, origin, self.later_passes, watches=watches)
         self.derivative_check = DerivativeCheck(self, origin)
+        self.beside = Beside(self, beside, self.rerecorder, self.derivative_check)
         self.parts: tuple[Part[Any], ...] = (
             self.background, self.prediction, self.movement, self.arrangement, self.stops, self.findings,
             self.stepping_in, self.playback, self.search, self.later_passes, self.rerecorder, self.derivative_check,
             self.panes,
             Explanations(self, self.movement, self.findings, self.stepping_in), Folding(self, self.background),
-            CopyExport(self), PassChooser(self, self.background), HelpPages(self, KEYS),
-            Beside(self, beside, self.rerecorder, self.derivative_check),
+            CopyExport(self), PassChooser(self, self.background, self.beside), HelpPages(self, KEYS),
+            self.beside,
             NewcomerHints(self, wanted=guides),
         )  # fmt: skip
         self.prompts = Prompts(self, self.background, self.arrangement, self.parts)

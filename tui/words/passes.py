@@ -1,21 +1,46 @@
-"""The passes of a recording: the list, and two passes side by side."""
+"""The passes of one or several recordings: the list, and two passes side by side."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from microtape.recording.model.formatting import format_number, format_shape, format_value
-from microtape.recording.model.model import Recording, Value
+from microtape.recording.model.model import Pass, Recording, Value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.words.titles import title
 from tui.words.trace import pass_title, place_text
 
 NARROWEST = 12  # characters of a column that was cut
+
+
+class PassOf(NamedTuple):
+    """A pass of one of the recordings that are open."""
+
+    recording: Recording
+    position: int  # in `Recording.passes`
+    source: str = ""  # what to call its recording: `rank 1`; empty if no other is open
+    side: int = 0  # which of the recordings it is
+
+    @property
+    def record(self) -> Pass:
+        """What was recorded."""
+        return self.recording.passes[self.position]
+
+    @property
+    def name(self) -> str:
+        """`pass 2`, or `rank 1, pass 2`."""
+        return f"{self.source}, pass {self.record.index + 1}" if self.source else f"pass {self.record.index + 1}"
+
+
+def passes_of(recording: Recording, source: str = "", side: int = 0) -> list[PassOf]:
+    """All passes of a recording."""
+    return [PassOf(recording, position, source, side) for position in range(len(recording.passes))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +73,26 @@ def list_passes(recording: Recording) -> list[PassRow]:
     return found
 
 
-def pass_lines(recording: Recording, room: int | None = None) -> Iterator[Line]:
-    """The list as lines: number, call, roots, line, number of steps, failure.
+def pass_lines(passes: Sequence[PassOf], room: int | None = None) -> Iterator[Line]:
+    """The list as lines: number, call, roots, line, number of steps, failure; of several recordings, which it is.
 
     Columns are as wide as needed; if that exceeds `room` characters, the widest are cut.
     """
-    rows = list_passes(recording)
+    known = {id(one.recording): list_passes(one.recording) for one in passes}
+    rows = [known[id(one.recording)][one.position] for one in passes]
     cells = [("pass", "call", "from", "line", "steps", "")]
     cells += [(str(one.number), one.call, one.root, one.place, str(one.steps), one.ended) for one in rows]
     widths = [max(len(row[column]) for row in cells) for column in range(5)]
-    ends = max(len(row[5]) for row in cells)
+    sources = ["", *(one.source for one in passes)]
+    named = max(map(len, sources))
+    ends = max(len(row[5]) for row in cells) + named + 2 * bool(named)
     while room is not None and sum(widths) + 2 * len(widths) + ends > room and max(widths) > NARROWEST:
         widths[widths.index(max(widths))] -= 1
     for number, row in enumerate(cells):
         texts = [_fit(cell, width) for cell, width in zip(row, widths, strict=False)]
-        yield line(Span("  ".join(texts), "" if number else "label"), Span(f"  {row[5]}" if row[5] else "", "bad"))
+        source = Span(f"{sources[number]:{named}}  " if named else "", "strong")
+        ended = Span(f"  {row[5]}" if row[5] else "", "bad")
+        yield line(source, Span("  ".join(texts), "" if number else "label"), ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +130,25 @@ class Pair:
         return format_value(difference, width, ascii=ascii)
 
 
-def compare(recording: Recording, first: int, second: int) -> list[Pair]:
+Counterpart = Callable[[int], int | None]
+"""The node of the first recording that matches a node of the second; None if there is none."""
+
+
+def compare(first: PassOf, second: PassOf, counterpart: Counterpart | None = None) -> list[Pair]:
     """The gradients of two passes side by side: of the leaves, then of the operations in the order of the tape.
 
-    Leaves match if they are the same tensor or have the same name. Operations match if they are the same node (as with
-    `retain_graph`), or have the same place and the same index among the operations there (as in a training loop).
+    Nodes of two recordings match if `counterpart` says so. In one recording, leaves match if they are the same tensor
+    or have the same name. Operations match if they are the same node (as with `retain_graph`), or have the same place
+    and the same index among the operations there (as in a training loop).
     """
-    cursors = [StepCursor.open(recording, position).end() for position in (first, second)]
-    known = [_by_key(cursor, other) for cursor, other in zip(cursors, reversed(cursors), strict=True)]
+    cursors = [StepCursor.open(one.recording, one.position).end() for one in (first, second)]
+    if counterpart is None:
+        known = [_by_key(cursor, other) for cursor, other in zip(cursors, reversed(cursors), strict=True)]
+    else:
+        known = [{node: node for node in sorted(first.record.dependencies)}, {}]
+        for node in sorted(second.record.dependencies):
+            there = counterpart(node)
+            known[1][there if there in known[0] else ("second", node)] = node
     pairs = []
     for key in dict.fromkeys([*known[1], *known[0]]):
         nodes = [one.get(key) for one in known]
@@ -117,11 +158,15 @@ def compare(recording: Recording, first: int, second: int) -> list[Pair]:
             pairs.append(Pair(nodes[1], True, title(cursors[1], nodes[1]), *gradients))
         elif nodes[0] is not None:
             pairs.append(Pair(nodes[0], False, title(cursors[0], nodes[0]), *gradients))
-    leaves = [one for one in pairs if recording.nodes[one.node].variable is not None]
-    return leaves + [one for one in pairs if recording.nodes[one.node].variable is None]
+
+    def is_leaf(one: Pair) -> bool:
+        recording = (second if one.in_second else first).recording
+        return recording.nodes[one.node].variable is not None
+
+    return sorted(pairs, key=lambda one: not is_leaf(one))
 
 
-def _by_key(cursor: StepCursor, other: StepCursor) -> Mapping[object, int]:
+def _by_key(cursor: StepCursor, other: StepCursor) -> dict[object, int]:
     """The nodes that take part in a pass, by a key that is equal for matching nodes of the other pass."""
     pass_, recording = cursor.timeline.pass_, cursor.recording
     also = set(other.timeline.pass_.dependencies) if other.timeline.pass_ is not None else set()
@@ -142,32 +187,31 @@ def _by_key(cursor: StepCursor, other: StepCursor) -> Mapping[object, int]:
 
 
 def comparison_lines(
-    recording: Recording, first: int, second: int, *, width: int = 100, ascii: bool = False
+    first: PassOf, second: PassOf, counterpart: Counterpart | None = None, *, width: int = 100, ascii: bool = False
 ) -> Iterator[Line]:
     """The comparison as lines: a heading, then a line for each pair."""
-    pairs = compare(recording, first, second)
-    yield from headings(recording, first, second)
+    pairs = compare(first, second, counterpart)
+    yield from headings(first, second)
     yield line("")
     names = max([len(plain(one.name)) for one in pairs], default=4)
     room = max((width - names - 6) // 3, 14)
-    labels = (f"pass {recording.passes[i].index + 1}" for i in (first, second))
+    labels = (one.name for one in (first, second))
     yield line(Span("  ".join([" " * names, *(label.ljust(room) for label in labels), "difference"]), "label"))
     for one in pairs:
         yield row(one, names, room, max(width - names - 2 * room - 6, 14), ascii=ascii)
 
 
-def headings(recording: Recording, first: int, second: int) -> Iterator[Line]:
+def headings(first: PassOf, second: PassOf) -> Iterator[Line]:
     """The two passes and their roots."""
-    rows = list_passes(recording)
-    for position in (first, second):
-        one = rows[position]
+    for shown in (first, second):
+        one = list_passes(shown.recording)[shown.position]
         ended = Span(f"  {one.ended}", "bad") if one.ended else Span("")
-        yield line(Span(f"pass {one.number}", "strong"), f"  {one.call}  ", Span(one.place, "dim"), f"  {one.root}",
-                   ended)  # fmt: skip
-    roots = [recording.value(ref) for i in (first, second) for ref in recording.passes[i].root_tensors[:1]]
+        yield line(Span(shown.name, "strong"), f"  {one.call}  ", Span(one.place, "dim"), f"  {one.root}", ended)
+    roots = [one.recording.value(ref) for one in (first, second) for ref in one.record.root_tensors[:1]]
     if len(roots) == 2 and all(isinstance(one, np.ndarray) and one.size == 1 for one in roots):
         a, b = (float(one.reshape(())) for one in roots if isinstance(one, np.ndarray))
-        yield line(Span(f"{format_number(a)} became {format_number(b)}: {format_number(b - a)}", "value"))
+        became = "became" if first.side == second.side else "and"
+        yield line(Span(f"{format_number(a)} {became} {format_number(b)}: {format_number(b - a)}", "value"))
 
 
 def row(one: Pair, names: int, room: int, rest: int, *, ascii: bool = False) -> Line:

@@ -30,7 +30,7 @@ from tui.time.source import place_of
 from tui.words.contract import contract_at
 from tui.words.inside import InsideWords
 from tui.words.pane_texts import PaneTexts
-from tui.words.passes import compare, list_passes
+from tui.words.passes import PassOf, compare, list_passes
 from tui.words.sentence import computed, sentence
 from tui.words.time_marks import Mark
 from tui.words.why import answer_lines, subject_or_tensor
@@ -237,7 +237,7 @@ def courses_as_json(recording: Recording) -> dict[str, Any]:
     return {**FORMAT, "title": recording.title, "courses": as_plain(recording.courses)}
 
 
-def comparison_as_json(recording: Recording, first: int, second: int) -> dict[str, Any]:
+def comparison_as_json(first: PassOf, second: PassOf) -> dict[str, Any]:
     """Two passes side by side."""
     pairs = [
         {
@@ -248,10 +248,10 @@ def comparison_as_json(recording: Recording, first: int, second: int) -> dict[st
             "difference": as_plain(one.difference),
             "verdict": one.verdict(),
         }
-        for one in compare(recording, first, second)
+        for one in compare(first, second)
     ]
-    numbers = [recording.passes[position].index for position in (first, second)]
-    return {**FORMAT, "title": recording.title, "passes": numbers, "pairs": pairs}
+    numbers = [one.record.index for one in (first, second)]
+    return {**FORMAT, "title": first.recording.title, "passes": numbers, "pairs": pairs}
 
 
 def _about(value: Value) -> dict[str, Any]:

@@ -6,6 +6,8 @@ recorder        records the passes of a program
   passes        watches torch's engine while a pass runs
   inside        what happens inside of the program's functions;  checks: derivatives by finite differences
   updates       writes to leaves between passes
+  errors        exceptions as data;  remarks: what could not be recorded
+snapshot        a graph without a pass
 taken_numbers   that the program took out of tensors
 notes           what is known of tensors, nodes and operations;  tensors: finds it
   calls         what a call says: function, arguments, place

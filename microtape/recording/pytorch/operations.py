@@ -32,6 +32,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     word_of,
 )
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
@@ -137,15 +138,23 @@ class Operations(_Mode):  # type: ignore[misc]
         node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
-        seen, version = tensors.read(result)
-        seen.node, output_nr = weakref.ref(node), result.output_nr
-        if output_nr:
-            seen.output_nr = output_nr
-        node.outputs[output_nr] = seen, version
+        if tensors.find(result) is None and not result.is_nested:
+            tensors.result(result, node)
+        else:  # a call may give back a tensor that there was before, such as the base of a view
+            seen, version = tensors.read(result)
+            seen.node, seen.output_nr = weakref.ref(node), result.output_nr
+            node.outputs[seen.output_nr] = seen, version
         if end == node.sequence_nr + 1 == start + 1:
             tensors.values.clear()
         else:
+            self._note_inside(result)
             self._add_range(operation)  # other nodes were made, which no tensor of the program's leads to
+
+    def _note_inside(self, result: Any) -> None:
+        """Note the values at the levels of function transforms further out, each with nodes of its own."""
+        for one in levels_inside(result):
+            if one.requires_grad and one.grad_fn is not None:
+                self.tensors.node(one.grad_fn).inner.setdefault(one.output_nr, self.tensors.read(one))
 
     def _add_range(self, operation: Operation) -> None:
         self.tensors.values.clear()
@@ -246,6 +255,7 @@ class Operations(_Mode):  # type: ignore[misc]
         if recorded:
             for one in recorded:
                 self._computed(one, operation)
+                self._note_inside(one)
             for one in wrote:
                 self.tensors.read(one)  # also what was overwritten without a word to torch
                 if one._base is not None and _is_made_since(start, one._base):

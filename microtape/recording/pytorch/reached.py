@@ -22,6 +22,7 @@ from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.reading.values import shape_and_dtype
+from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
 from microtape.recording.pytorch.tape_entries import NodeEntry
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
@@ -193,8 +194,10 @@ class Reached:
 
     def note_computed(self, gradients: Iterable[tuple[Any, Value | None]]) -> None:
         """Note gradients that nodes have computed which a step has made, and their values."""
-        for gradient, value in gradients:
-            if gradient is not None and gradient.grad_fn is not None:
+        given = [(gradient, value) for gradient, value in gradients if gradient is not None]
+        inside = [(one, value) for gradient, value in given for one in levels_inside(gradient)]
+        for gradient, value in [*given, *inside]:
+            if gradient.grad_fn is not None:
                 node = self._tensors.node(gradient.grad_fn)
                 if gradient.output_nr not in node.outputs and gradient.output_nr not in node.inner:
                     seen = SeenTensor(*shape_and_dtype(gradient))

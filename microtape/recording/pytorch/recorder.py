@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -13,60 +12,46 @@ from typing import Any
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from microtape.basics.call_site import CallSite
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.model.model import (
     CUT_SHORT,
     ErrorRecord,
-    Place,
     Recording,
 )
 from microtape.recording.model.options import Check
-from microtape.recording.pytorch.calls.call_sites import is_library, site_of, user_frame
+from microtape.recording.pytorch.calls.call_sites import site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
+from microtape.recording.pytorch.errors import error_record, raising_frame, with_places
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
-from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
-from microtape.recording.pytorch.passes.request import edge_of, has_graph, is_transformed, request_of
+from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
 from microtape.recording.pytorch.reading.values import Budget, Values
-from microtape.recording.pytorch.saved import VERSIONS, PackedRanges
-from microtape.recording.pytorch.segment import Segment
+from microtape.recording.pytorch.remarks import remarks
+from microtape.recording.pytorch.saved import PackedRanges
+from microtape.recording.pytorch.segment import Segment, WhoFreed
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.calls import CallBudget, notes_of
-from microtape.recording.writing.faults import Faults, message_of, was_raised_by_a_signal
+from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 from microtape.recording.writing.joining import Additions, joined
-from microtape.recording.writing.module_names import names_in_frames
 from microtape.recording.writing.passes_of_threads import PassesOfThreads
 from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
-_TRANSFORMED = "passes of torch.func (grad, vjp, jacrev, ...) have graphs of their own and are not recorded"
-_FORWARD = "derivatives in forward mode (jvp, jacfwd, forward_ad) have no backward pass and are not recorded"
-_OLDEST, _NEWEST = (2, 4), (2, 14)
-_UNTRIED = "recorded on torch {version}; microtape was tried with 2.4 to 2.14"
-
-
-class _WhoFreed:
-    """Which pass has freed a node: its index and its line."""
-
-    def get(self, node: GraphNode) -> tuple[int, Place | None] | None:
-        """None if none has."""
-        return node.freed_by
 
 
 class TorchRecorder:
@@ -100,13 +85,12 @@ class TorchRecorder:
         self.tensors = Tensors(self.values)
         self.asleep = False
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
-        self.left_out = False  # whether a pass of a function transform ran
         self.operations = Operations(self.tensors, self.faults)
         self.call_stack = CallStack(self)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
-        self._additions: Additions[Segment] = Additions(_WhoFreed())  # type: ignore[arg-type]
+        self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
         self.segments: list[Segment] = []
@@ -307,26 +291,18 @@ class TorchRecorder:
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
         try:
             request = request_of(args, kwargs, self.operations.nodes_were_read)
-            if not all(map(has_graph, (*request.outputs, *request.inputs))):
-                if any(map(is_transformed, request.outputs)):
-                    self.left_out = True
-                return None  # torch refuses, or one of its function transforms has a graph of its own
+            asked = [one for one in request.inputs if not is_transformed(one)]
+            if not all(map(has_graph, (*request.outputs, *asked))):
+                return None  # torch refuses, or a function transform gives its argument back
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
                 place = self.sources.place(site) if site is not None else None
                 index = self.count
                 self.count += 1
                 opened = OpenPass(
-                    self.reached,
-                    self.tape,
-                    request,
-                    index,
-                    place,
-                    self.tensors,
-                    self._faulted,
-                    self.checker,
+                    self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
                     self.call_stack,
-                )
+                )  # fmt: skip
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
                     self.operations.written.clear()
@@ -345,7 +321,7 @@ class TorchRecorder:
             if error is not None:
                 record = self.error_record(error)
                 failed = opened.failed_node(record.message)
-                record = self._with_places(opened, failed, record)
+                record = with_places(record, opened.notes.place, failed, self.sources)
                 opened.fail(failed, record)
             opened.capture(result)
             if error is None:
@@ -380,16 +356,6 @@ class TorchRecorder:
         if current is not None and current.cut is None:
             current.cut = ErrorRecord(CUT_SHORT, line, (), "")
 
-    def _with_places(self, opened: OpenPass, failed: GraphNode | None, record: ErrorRecord) -> ErrorRecord:
-        """Add the lines that the engine of microtape names: where a tensor was saved, and where it was overwritten."""
-        if not record.places and opened.notes.place is not None:
-            record = record._replace(places=(("raised", opened.notes.place),))
-        site = failed.operation.site if failed is not None and failed.operation is not None else None
-        if site is None:
-            return record
-        role = "saved" if VERSIONS.search(record.message) else "recorded"
-        return record._replace(places=((role, self.sources.place(site)), *record.places))
-
     # What was recorded
 
     @property
@@ -399,7 +365,7 @@ class TorchRecorder:
             taken: set[GraphNode] = set()
             segments = [one.recorded(taken) for one in self.segments]
             unfinished = [one.notes.record_so_far(self.tape) for one in self._open]
-            found = joined(segments, unfinished, _WhoFreed(), self.sources, self.count)  # type: ignore[arg-type]
+            found = joined(segments, unfinished, WhoFreed(), self.sources, self.count)  # type: ignore[arg-type]
             notes = (*self._notes(), *notes_of(one.calls.budget for one in self.segments))
             settled = self._settled(found)
             return dataclasses.replace(settled, sources=self.sources.texts(), error=self.error, notes=notes)
@@ -420,59 +386,12 @@ class TorchRecorder:
     def _notes(self) -> Iterator[str]:
         yield from self.faults.lines
         yield from self.passes_of_threads.notes()
-        if self.left_out:
-            yield _TRANSFORMED
-        if self.operations.duals_were_made:
-            yield _FORWARD
-        if not _OLDEST <= _version(torch.__version__) <= _NEWEST:
-            yield _UNTRIED.format(version=torch.__version__)
+        yield from remarks(self.values, self.operations)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
-        users = _instructions(error)
-        places = []
-        if users:
-            frame, instruction = users[-1]
-            places.append(("raised", self.sources.place(CallSite(frame.f_code, instruction))))
+        frame = raising_frame(error)
+        if frame is not None:
             with self.quiet():
                 self.reached.find_names(frame, self.tape.is_numbered)
-        raised = [one for one in traceback.extract_tb(error.__traceback__) if not is_library(one.filename)]
-        text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
-        return ErrorRecord(type(error).__name__, message_of(error), tuple(places), text)
-
-
-def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:
-    """The graph behind tensors or nodes of torch's as it is now, without running anything."""
-    recorder = TorchRecorder("graph")
-    reached, tape = recorder.reached, recorder.tape
-    with torch._C.DisableTorchFunctionSubclass():
-        nodes = []
-        for one in outputs:
-            if not isinstance(one, torch.Tensor):
-                nodes.append(one)
-            elif one.requires_grad:
-                nodes.append(edge_of(one)[0])
-        graph = reached.walk(nodes)
-        tensors = [one for one in outputs if isinstance(one, torch.Tensor)]
-        reached.see_outputs(graph, [*tensors, *(one for _, one in names_in_frames(frame, KINDS))])
-        reached.adopt(graph)
-        tape.number()
-        for one in tensors:
-            tape.ref_of(one)
-        reached.find_names(frame, tape.is_numbered)
-    return dataclasses.replace(recorder.recording, options={"snapshot": True})
-
-
-def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
-    """The user's frames of a traceback, with the instruction that was running."""
-    found, trace = [], error.__traceback__
-    while trace is not None:
-        if not is_library(trace.tb_frame.f_code.co_filename):
-            found.append((trace.tb_frame, trace.tb_lasti))
-        trace = trace.tb_next
-    return found
-
-
-def _version(text: str) -> tuple[int, ...]:
-    """`(2, 13)` for `2.13.0+cpu`."""
-    return tuple([int(part) for part in text.split("+")[0].split(".")[:2] if part.isdigit()])
+        return error_record(error, self.sources)

@@ -24,6 +24,7 @@ _FREED = ("second time", "after they have already been freed", "already been fre
 _SavedTensor: Any = _autograd.SavedTensor
 TELLS_HOOKS = hasattr(_SavedTensor, "unpack_hook")
 """Whether a saved tensor tells if hooks have packed it: since torch 2.10."""
+_WITH_HOOKS = _SavedTensor if TELLS_HOOKS else None
 
 
 class PackedRanges:
@@ -84,7 +85,8 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
     found: list[Saved] = []
     for attribute, raw, name in about.saved:
         try:
-            if _is_packed(getattr(node, raw)):
+            packed = getattr(node, raw)
+            if (packed.unpack_hook is not None) if type(packed) is _WITH_HOOKS else _is_packed(packed):
                 continue
             value = getattr(node, attribute)
             if value is None:

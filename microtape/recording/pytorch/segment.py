@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from microtape.recording.model.model import NodeRecord, Pass, TensorRecord
+from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.notes import GraphNode
@@ -13,6 +13,14 @@ from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.updates import Updates
+
+
+class WhoFreed:
+    """Which pass has freed a node: its index and its line."""
+
+    def get(self, node: GraphNode) -> tuple[int, Place | None] | None:
+        """None if none has."""
+        return node.freed_by
 
 
 class Recorded(NamedTuple):

@@ -128,6 +128,18 @@ def test_a_failed_script_prints_the_traceback_that_it_prints_by_itself(tmp_path,
     assert recorded.startswith(plain)
 
 
+def test_anomaly_mode_shows_the_lines_of_the_forward_call_that_it_shows_by_itself(tmp_path):
+    program = "import torch\na = torch.zeros(2, requires_grad=True)\ntorch.autograd.set_detect_anomaly(True)\n"
+    (tmp_path / "nan.py").write_text(f"{program}b = a.sqrt() * a.sqrt()\n(b * 0).sum().backward()\n", encoding="utf-8")
+    plain, recorded = (
+        subprocess.run([sys.executable, *command, "nan.py"], cwd=tmp_path, capture_output=True, text=True).stderr
+        for command in ((), ("-m", "microtape", "record"))
+    )
+    forward = [one.partition("Traceback of forward call")[2].partition("(Triggered")[0] for one in (plain, recorded)]
+    assert "nan.py" in forward[0]
+    assert forward[0] == forward[1]
+
+
 def test_a_function_that_writes_into_its_gradient_is_shown_before_and_after(torch, recorder):
     class Tripled(torch.autograd.Function):
         @staticmethod

@@ -200,7 +200,7 @@ def test_a_tensor_without_elements_has_a_shape_and_a_dtype():
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.jit.script, which torch uses
-def test_a_tensor_inside_of_a_transform_has_no_elements():
+def test_a_tensor_inside_of_a_transform_has_elements_unless_it_stands_for_many():
     import torch
 
     from microtape.recording.pytorch.reading.values import Values, shape_and_dtype, value_of
@@ -208,16 +208,22 @@ def test_a_tensor_inside_of_a_transform_has_no_elements():
     seen = []
 
     def function(x):
-        seen.append((value_of(x), Values().of(x), *shape_and_dtype(x)))
+        values = Values()
+        found = values.of(x)
+        elements = found.tolist() if found is not None else None
+        seen.append((value_of(x), elements, *shape_and_dtype(x), values.met_examples))
         return (x * x).sum()
 
-    for transform in (torch.func.grad, torch.func.hessian, torch.func.functionalize):
-        transform(function)(torch.ones(3))
-        assert set(seen) == {(None, None, (3,), "float32")}
+    for transform in (torch.func.grad, torch.func.hessian, lambda function: torch.func.grad(torch.func.grad(function))):
+        transform(function)(torch.tensor(2.0))
+        assert seen == [(None, 2.0, (), "float32", False)]
         seen.clear()
+    torch.func.functionalize(function)(torch.ones(3))
+    assert seen == [(None, None, (3,), "float32", False)]
+    seen.clear()
     torch.func.vmap(torch.func.grad(function))(torch.ones(4, 3))
     torch.func.vmap(function)(torch.ones(4, 3))
-    assert seen == [(None, None, (3,), "float32")] * 2
+    assert seen == [(None, None, (3,), "float32", True)] * 2
 
 
 def test_the_gradients_of_a_batched_backward_have_no_elements():

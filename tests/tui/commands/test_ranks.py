@@ -195,3 +195,18 @@ def test_a_rank_that_was_seeded_otherwise_on_numpy(
     assert lines[0].endswith("rank 1 differs in W before pass 1")
     assert lines[1] == "    train.py:7:  W = mt.randn(3, requires_grad=True)"
     assert "Seed all ranks alike" in "".join(lines)
+
+
+def test_trace_compares_a_pass_of_each_rank_with_that_of_the_lowest(here, capfd):
+    code, lines, _ = run("trace", *saved(3), "--compare", "2", capfd=capfd)
+    assert code == Exit.OK
+    headings = [one.split("  ")[0] for one in lines if one.startswith("rank ")]
+    assert headings == ["rank 0, pass 2", "rank 1, pass 2", "rank 0, pass 2", "rank 2, pass 2"]
+    assert sum("own.b" in one and one.endswith("same") for one in lines) == 2
+    assert not any("only in" in one for one in lines)
+
+
+def test_one_pass_is_compared_only_between_ranks_that_have_it(here, capfd):
+    files = saved(2)
+    assert "pass 9 is not in the recordings of two ranks" in run("trace", *files, "--compare", "9", capfd=capfd)[2]
+    assert "give the numbers of two passes" in run("trace", files[0], "--compare", "2", capfd=capfd)[2]

@@ -7,7 +7,7 @@ from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
 from tui.time.same_place import same_place
-from tui.words.passes import comparison_lines, pass_lines
+from tui.words.passes import PassOf, comparison_lines, pass_lines, passes_of
 from viz.films.film import Film
 from viz.notebook import _most_interesting
 
@@ -26,9 +26,9 @@ async def test_the_stepper_opens_at_the_call_and_marks_no_failure():
 
 
 def test_the_lists_of_passes_call_it_cut_short():
-    assert "".join(plain(one) for one in pass_lines(CUT)).endswith("cut short")
-    assert "failed" not in "".join(plain(one) for one in pass_lines(CUT))
-    assert "failed" not in "".join(plain(one) for one in comparison_lines(CUT, 0, 0))
+    assert "".join(plain(one) for one in pass_lines(passes_of(CUT))).endswith("cut short")
+    assert "failed" not in "".join(plain(one) for one in pass_lines(passes_of(CUT)))
+    assert "failed" not in "".join(plain(one) for one in comparison_lines(PassOf(CUT, 0), PassOf(CUT, 0)))
 
 
 def test_after_recording_again_the_place_stays():

@@ -16,7 +16,7 @@ from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 from tui.shell.spans import plain
-from tui.words.passes import compare, list_passes
+from tui.words.passes import PassOf, compare, list_passes, passes_of
 
 TRAINING = """\
 import microtape as mt
@@ -38,7 +38,7 @@ def script(tmp_path, monkeypatch):
 
 
 def pairs(recording, first, second):
-    return {plain(one.name): one for one in compare(recording, first, second)}
+    return {plain(one.name): one for one in compare(PassOf(recording, first), PassOf(recording, second))}
 
 
 def training():
@@ -101,7 +101,7 @@ def test_a_changed_shape_is_reported():
         for x in (w, v):
             (x * 2).sum().backward()
 
-    assert "shape 2 became 3" in [one.verdict() for one in compare(mt.record(run), 0, 1)]
+    assert "shape 2 became 3" in [one.verdict() for one in compare(*passes_of(mt.record(run)))]
 
 
 async def test_s_lists_the_passes_and_enter_goes_to_one():

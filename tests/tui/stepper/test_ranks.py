@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks
@@ -15,6 +16,8 @@ from tests.tui.stepper.test_copy_export import notices
 from tui.beside.rank_recordings import RankRecordings
 from tui.shell.opening import Origin
 from tui.shell.several import RankFiles
+from tui.stepper.passes_screen import CompareScreen, PassesScreen
+from tui.widgets.choices import Choices
 
 SIZES = [SMALL, (100, 30), (130, 40), LARGE]
 
@@ -133,3 +136,32 @@ async def test_what_a_rank_has_received_is_no_finding_of_its_own() -> None:
 async def test_ascii() -> None:
     async with opened(parting(), ascii=True).run_test(size=(60, 24)) as pilot:
         assert all(line.isascii() for line in lines(pilot.app))
+
+
+async def test_the_passes_of_all_ranks_are_listed_side_by_side_and_a_rank_can_be_chosen() -> None:
+    async with opened(trained(3, 2)).run_test(size=LARGE) as pilot:
+        await pilot.press("s")
+        page = pilot.app.screen
+        assert isinstance(page, PassesScreen)
+        listed = [str(one.prompt) for one in page.query_one(Choices).options]
+        assert [" ".join(one.split()[:3]) for one in listed] == [
+            f"rank {rank} {number}" for number in (1, 2) for rank in (0, 1, 2)
+        ]
+        await pilot.press("down", "down", "enter")
+        assert rank(pilot.app) == 2
+        assert "pass 1 of 2" in shown(pilot.app, "Heading")
+        assert lines(pilot.app)[0].startswith("showing rank 2 of 3")
+
+
+async def test_a_pass_is_compared_with_that_of_another_rank() -> None:
+    async with opened(trained(3, 2)).run_test(size=LARGE) as pilot:
+        await pilot.press("s", "down", "c")
+        await pilot.pause()
+        page = pilot.app.screen
+        assert isinstance(page, CompareScreen)
+        above = "\n".join(str(one.visual) for one in page.query(Static))
+        assert "rank 0, pass 1" in above
+        assert "rank 1, pass 1" in above
+        assert "8.5 and 7.5: -1" in above
+        await pilot.press("enter")
+        assert rank(pilot.app) == 1

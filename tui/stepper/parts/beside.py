@@ -10,6 +10,7 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.parts.rerecorder import Rerecorder
 from tui.time.cursor import StepCursor
 from tui.widgets import beside_line
+from tui.words.passes import Counterpart, PassOf, passes_of
 
 NONE_OPEN = (
     "Only one recording is open: `microtape step A --beside B` opens two, `microtape step run.rank*.tape` all ranks."
@@ -68,6 +69,39 @@ class Beside(Part[Stepper]):
         for part in self._runs:
             part.origin = self._opened.origins[side]
         self.cursor = moment
+
+    # Passes of all of them
+
+    def current(self) -> PassOf:
+        """The pass that is shown."""
+        name = self._opened.names[self._side] if self._opened is not None else ""
+        return PassOf(self.cursor.recording, self.cursor.timeline.pass_index, name, self._side)
+
+    def passes(self) -> list[PassOf]:
+        """The passes of all open recordings, the same one of each side by side."""
+        if self._opened is None:
+            return passes_of(self.cursor.recording)
+        found: list[PassOf] = []
+        for side, name in enumerate(self._opened.names):
+            recording = self._opened.recordings[side] if side != self._side else self.cursor.recording
+            found += passes_of(recording, name, side)
+        return sorted(found, key=lambda one: (one.record.index, one.side))
+
+    def counterpart(self, side: int, to: int) -> Counterpart | None:
+        """What finds the node of another recording that matches a node; None within one recording."""
+        return self._opened.crossing(side, to).node if self._opened is not None and side != to else None
+
+    def go_to(self, one: PassOf, node: int | None = None) -> None:
+        """Go to a pass of any of the recordings, or to a node in it."""
+        known = self.cursor if one.side == self._side else self._last.get(one.side)
+        there = (known or StepCursor.open(one.recording)).to_pass(one.position)
+        moment = there if node is None else there.goto_node(node)
+        if self._opened is not None:
+            self._show(one.side, moment)
+        else:
+            self.cursor = moment
+
+    # Keys
 
     @key(
         "t", "to the same step of the other recording, or of the next rank",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tui.stepper.courses_screen import CoursesScreen
 from tui.stepper.parts.background import Background
+from tui.stepper.parts.beside import Beside
 from tui.stepper.parts.key_declarations import key
 from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
-from tui.words.passes import Pair, compare
+from tui.words.passes import Pair, PassOf, compare
 
 TURN = "to the previous or the next pass; {next_pass} wraps at the last"
 
@@ -15,9 +16,9 @@ TURN = "to the previous or the next pass; {next_pass} wraps at the last"
 class PassChooser(Part[Stepper]):
     """Moves between passes."""
 
-    def __init__(self, stepper: Stepper, background: Background) -> None:
+    def __init__(self, stepper: Stepper, background: Background, beside: Beside) -> None:
         super().__init__(stepper)
-        self._background = background
+        self._background, self._beside = background, beside
 
     @key("left_square_bracket", "to the previous pass", -1, help=TURN)
     @key("right_square_bracket", "to the next pass", 1, help=TURN)
@@ -34,11 +35,13 @@ class PassChooser(Part[Stepper]):
 
     @key("s", "list the passes, and compare two", help="list the passes; compare two side by side")
     def passes(self) -> None:
-        """List the passes; the user goes to one or compares two."""
+        """List the passes of all open recordings; the user goes to one or compares two."""
         self.stepper.stop_playing()
         if self.cursor.recording.passes:
-            page = PassesScreen(self.cursor.recording, self.cursor.timeline.pass_index, ascii=self.stepper.ascii)
-            self.open_page(page, self._chosen)
+            passes = self._beside.passes()
+            current = self._beside.current()
+            at = next(i for i, one in enumerate(passes) if (one.side, one.position) == (current.side, current.position))
+            self.open_page(PassesScreen(passes, at, ascii=self.stepper.ascii), self._chosen)
         else:
             self.say("The program never called backward: there are no passes.", 3)
 
@@ -66,23 +69,22 @@ class PassChooser(Part[Stepper]):
         if choice is None:
             return
         if choice.compares:
-            self._compare(choice.position)
+            self._compare(choice.chosen)
         else:
-            self.cursor = self.cursor.to_pass(choice.position)
+            self._beside.go_to(choice.chosen)
 
-    def _compare(self, other: int) -> None:
+    def _compare(self, other: PassOf) -> None:
         """Show another pass beside the current one."""
-        recording, current = self.cursor.recording, self.cursor.timeline.pass_index
+        current = self._beside.current()
+        counterpart = self._beside.counterpart(other.side, current.side)
         pairs: list[Pair] = []
 
         def show() -> None:
-            page = CompareScreen(recording, current, other, pairs, ascii=self.stepper.ascii)
-            self.open_page(page, self._go)
+            self.open_page(CompareScreen(current, other, pairs, ascii=self.stepper.ascii), self._go)
 
-        if self._background.prepared("comparing", lambda: pairs.extend(compare(recording, current, other)), show):
+        if self._background.prepared("comparing", lambda: pairs.extend(compare(current, other, counterpart)), show):
             show()
 
-    def _go(self, place: tuple[int, int] | None) -> None:
+    def _go(self, place: tuple[PassOf, int] | None) -> None:
         if place is not None:
-            pass_index, node = place
-            self.cursor = self.cursor.to_pass(pass_index).goto_node(node)
+            self._beside.go_to(*place)

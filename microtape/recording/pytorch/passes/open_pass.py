@@ -17,13 +17,14 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.model.model import BackwardStep, ErrorRecord, HookCall, Place, Value
 from microtape.recording.pytorch.checks.checker import TorchChecker
+from microtape.recording.pytorch.errors import hide_our_frames
 from microtape.recording.pytorch.graph import Graph
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.passes.buffers import TorchSums, is_added_by_numpy
 from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, StepNotes
-from microtape.recording.pytorch.passes.request import Request, edge_of
+from microtape.recording.pytorch.passes.request import Request, edge_of, is_transformed, key_in
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Made, Reached
 from microtape.recording.pytorch.reading.values import Values, state_of
@@ -81,11 +82,14 @@ class OpenPass:
         tensors_asked = [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)]
         reached.see_outputs(graph, tensors_asked)
         reached.adopt(graph)
+        if torch.is_anomaly_enabled():
+            hide_our_frames(graph.nodes.values())
         keys = graph.keys
-        if unreached := [node for one in request.inputs if id(node := edge_of(one)[0]) not in keys]:
+        self.inputs = [key_in(graph, one) for one in request.inputs]
+        asked = zip(request.inputs, self.inputs, strict=True)
+        if unreached := [edge_of(one)[0] for one, (key, _) in asked if key is None and not is_transformed(one)]:
             reached.adopt(reached.walk(unreached))
         root_keys = [(keys[id(node)], nr) for node, nr in roots]
-        self.inputs = [(keys.get(id(node)), nr) for node, nr in map(edge_of, request.inputs)]
         self.schedule = Schedule(graph.edges, root_keys, self.inputs, captures=not request.accumulate)
         self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in self.schedule.runs}
         grads = {key: self._value(leaf.grad) for key, leaf in self.leaves.items()}
@@ -137,7 +141,8 @@ class OpenPass:
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            is_function = entries[key].about.kind == "function"
+            entry = entries[key]
+            is_function = entry.about.kind == "function"
             about = _USUAL if leaf is None and not is_function else _About()
             hook = _Hook(ran, key, about)
             handle = node.register_hook(hook)
@@ -149,8 +154,9 @@ class OpenPass:
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
                 names = hooks.watch_node(key, node, handle, probe=probe)
-            entries[key].hooks = names
-            if names or (hooks.is_used and hooks.changes(key)):
+            if names or entry.hooks:
+                entry.hooks = names
+            if names or hooks.changes(key):
                 about = _About()
                 about.is_changed, about.has_hooks = hooks.changes(key), bool(names)
                 hooks_of_node[handle.id] = _Hook(ran, key, about)

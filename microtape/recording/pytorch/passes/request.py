@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 
+from microtape.recording.pytorch.graph import Graph, NodeEdge
+from microtape.recording.pytorch.reading.wrapped import is_wrapped
 from microtape.recording.pytorch.tensors import tells_history
 
 
@@ -54,17 +56,22 @@ def has_graph(output: Any) -> bool:
         return False
     if output.grad_fn is not None:
         return True
-    if not output.requires_grad or output.is_inference() or _is_wrapped(output):
+    if not output.requires_grad or output.is_inference():
         return False
     try:
         return edge_of(output)[0] is not None
-    except AssertionError:  # torch finds no AccumulateGrad, as for a view of an inference tensor
-        return False
+    except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor,
+        return False  # or a leaf of a function transform that is over
 
 
-def is_transformed(output: Any) -> bool:
-    """Whether an output belongs to a function transform of torch's."""
-    return isinstance(output, torch.Tensor) and _is_wrapped(output)
+def key_in(graph: Graph, wanted: Any) -> NodeEdge:
+    """The edge that ends at what a pass was asked for; without a node if it is not in the graph."""
+    if is_transformed(wanted) and wanted.grad_fn is None:  # torch may not tell its AccumulateGrad any more
+        return next((key for key, leaf in graph.leaves.items() if leaf is wanted), None), 0
+    node, output_nr = edge_of(wanted)
+    return graph.keys.get(id(node)), output_nr
 
 
-_is_wrapped: Callable[[Any], bool] = torch._C._functorch.is_functorch_wrapped_tensor
+def is_transformed(tensor: Any) -> bool:
+    """Whether a tensor belongs to a function transform of torch's (grad, vjp, vmap, ...), which wraps its tensors."""
+    return isinstance(tensor, torch.Tensor) and is_wrapped(tensor)

@@ -32,6 +32,7 @@ from microtape.recording.pytorch.reading.memory import (
     raw_of,
     sample_of,
 )  # fmt: skip
+from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
 COPIED = 16_384  # an array with more elements is summarised
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
@@ -40,7 +41,6 @@ _Array = npt.NDArray[Any]
 
 _torch: Any = torch  # the parts of torch that are not typed, or not in every version
 _is_compiling = _torch.compiler.is_compiling
-_is_wrapped = _torch._C._functorch.is_functorch_wrapped_tensor
 _is_batched = _torch._C._functorch.is_legacy_batchedtensor
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
@@ -79,6 +79,7 @@ class Values:
         self._known: dict[Any, Value | None] = {}
         self._large: dict[Any, tuple[Summary | LaterSummary, Any]] = {}  # memory -> its summary, shape and strides
         self._puts_off = False  # whether any summary is made later
+        self.met_examples = False  # whether tensors of `vmap` were met, whose elements cannot be told
 
     def of(self, tensor: Any) -> Value | None:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
@@ -111,6 +112,18 @@ class Values:
                     self.note(tensor, known)
                 return known
         except Exception:  # a fault of ours does not become the program's
+            return self._of_wrapped(tensor)
+
+    def _of_wrapped(self, tensor: Any) -> Value | None:
+        """The value of a tensor of a function transform, which has no memory of its own."""
+        try:
+            if not is_wrapped(tensor):
+                return None
+            with WithoutTransforms():
+                inner = same_elements(tensor)
+                self.met_examples = self.met_examples or is_one_of_many(inner)
+                return self.of(inner) if not is_wrapped(inner) else None
+        except Exception:
             return None
 
     def _reduced(self, tensor: Any) -> Any:
@@ -312,7 +325,7 @@ def _frozen(array: _Array) -> _Array:
 
 def _is_unreadable(tensor: Any) -> bool:
     """Whether a tensor has no elements of its own, or only codes for them."""
-    return bool(_is_wrapped(tensor) or _is_batched(tensor) or tensor.is_nested or tensor.is_quantized)
+    return bool(is_wrapped(tensor) or _is_batched(tensor) or tensor.is_nested or tensor.is_quantized)
 
 
 def _is_on_device(tensor: Any) -> bool:

@@ -1,14 +1,19 @@
 """Going from pass to pass."""
 
+from typing import Any
+
 from tests.support import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
+from tui.stepper.parts.beside import Beside
 from tui.stepper.parts.pass_chooser import PassChooser
 from tui.stepper.passes_screen import CompareScreen, PassChoice, PassesScreen
+from tui.words.passes import passes_of
 
 
 def made(recording):
     stepper = FakeStepper(recording)
-    return stepper, PassChooser(stepper, FakeBackground())
+    runs: Any = None  # nothing records again
+    return stepper, PassChooser(stepper, FakeBackground(), Beside(stepper, None, runs, runs))
 
 
 def test_turning_ends_at_the_ends_and_next_goes_round():
@@ -24,16 +29,16 @@ def test_the_list_leads_to_a_pass():
     stepper, chooser = made(handmade.twice())
     chooser.passes()
     assert isinstance(stepper.page, PassesScreen)
-    stepper.close_page(PassChoice(1, False))
+    stepper.close_page(PassChoice(passes_of(stepper.cursor.recording)[1], False))
     assert stepper.cursor.timeline.pass_index == 1
 
 
 def test_two_passes_are_compared_and_a_node_of_either_is_gone_to():
     stepper, chooser = made(handmade.twice())
     chooser.passes()
-    stepper.close_page(PassChoice(1, True))
+    stepper.close_page(PassChoice(passes_of(stepper.cursor.recording)[1], True))
     assert isinstance(stepper.page, CompareScreen)
-    stepper.close_page((1, stepper.cursor.timeline.rows[0]))
+    stepper.close_page((passes_of(stepper.cursor.recording)[1], stepper.cursor.timeline.rows[0]))
     assert stepper.cursor.timeline.pass_index == 1
 
 

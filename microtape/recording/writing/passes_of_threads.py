@@ -25,7 +25,8 @@ class PassesOfThreads:
     """The thread whose pass is recorded now, and what other threads do meanwhile."""
 
     def __init__(self, progress: Callable[[], object]) -> None:
-        self.lock = threading.Condition()  # its lock may be taken several times by a thread
+        self.lock = threading.RLock()
+        self._ended = threading.Condition(self.lock)  # the pass that was recorded has ended
         self._progress = progress  # of the recorded pass: another value if one of its steps has ended
         self._owner: int | None = None  # the thread whose pass is being recorded
         self._beside: dict[int, list[Any]] = {}  # by thread: its passes that are running and not recorded
@@ -60,7 +61,7 @@ class PassesOfThreads:
         """Wait for the end of another thread's pass, as long as it makes progress."""
         before: object = None
         while self._owner is not None:
-            if self.lock.wait(_PATIENCE):
+            if self._ended.wait(_PATIENCE):
                 before = None  # a pass has ended, and perhaps a third thread has begun one
             elif before == (before := self._progress()):
                 return
@@ -77,7 +78,7 @@ class PassesOfThreads:
     def free(self) -> None:
         """The pass that was recorded has ended, with all passes inside of it."""
         self._owner = None
-        self.lock.notify_all()
+        self._ended.notify_all()
 
     def notes(self) -> list[str]:
         """What a recording says of threads."""

@@ -154,10 +154,13 @@ class _Records(References):
         self.saved(step.saved, where)
         if len(step.deliveries) > edges:
             raise Damaged(f"{where} has {len(step.deliveries):,} deliveries for {edges} edges")
-        for delivery in step.deliveries:
-            within(delivery.output, edges, where)
-            within(delivery.node, self.nodes, where)
-            within(delivery.input_nr, MOST, where)
-            within(delivery.dependencies_left, MOST, where)
+        for one in step.deliveries:
+            if not (
+                0 <= one.output < edges
+                and 0 <= one.node < self.nodes
+                and 0 <= one.input_nr < MOST
+                and 0 <= one.dependencies_left < MOST
+            ):
+                raise Damaged(f"{where} has a number out of range")
         all_within(step.made, self.nodes, where)
         self.error(step.error)

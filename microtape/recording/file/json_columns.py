@@ -149,7 +149,7 @@ def _divided(items: list[Any], count: Any, most: int | None = None) -> list[tupl
     if sum(sizes) != len(items) or (sizes and min(sizes) < 0) or (most is not None and sizes and max(sizes) > most):
         raise Damaged("lengths that do not add up")
     rest = iter(items)
-    return [tuple(islice(rest, size)) for size in sizes]
+    return [(next(rest),) if size == 1 else tuple(islice(rest, size)) if size else () for size in sizes]
 
 
 def _list(stored: Any, types: set[type]) -> list[Any]:

@@ -56,7 +56,8 @@ class References:
         for node, input_nr in edges:
             if node is not None and not 0 <= node < before:
                 raise Damaged(f"an edge of {where} leads to a node that does not come before it")
-            within(input_nr, MOST, where)
+            if not 0 <= input_nr < MOST:
+                raise Damaged(f"{where} has a number out of range")
 
     def node_id(self, node: int | None, where: str) -> None:
         """The number of a node, or None."""

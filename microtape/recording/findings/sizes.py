@@ -47,16 +47,18 @@ class Sizes:
         self._recording = recording
         self._values: dict[int, Value | None] = {}  # those measured, by id: held, so that their ids stay theirs
         self._known: dict[int, tuple[float, float]] = {}
-        self.results_are_finite = self._measure(_gradients(recording))
+        self.results_are_finite = self.measure(_gradients(recording))
         """Whether all gradients are finite, and the values from which passes began."""
 
     def measure_values(self) -> None:
         """Measure all values together: a caller will ask for most of them."""
-        self._measure([value for tensor in self._recording.tensors for value in tensor.values.values()])
+        self.measure([value for tensor in self._recording.tensors for value in tensor.values.values()])
 
-    def _measure(self, every: Sequence[Value | None]) -> bool:
-        """Measure these; whether all are finite."""
+    def measure(self, every: Sequence[Value | None]) -> bool:
+        """Measure together what is not known yet. Returns whether all that was measured is finite."""
         found = dict(zip(map(id, every), every, strict=True))
+        for key in self._values.keys() & found.keys():
+            del found[key]
         self._values |= found
         finite = True
         groups: dict[np.dtype[Any], list[npt.NDArray[Any]]] = {}

@@ -29,8 +29,9 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
-        origins = _origins(program, position)
-        for leaf in [one for one in zero if one in steps]:
+        reached = [one for one in zero if one in steps]
+        origins = _origins(program, position, reached) if reached else {}
+        for leaf in reached:
             name = program.name(leaf)
             for origin in origins.get(leaf, {}).values():
                 step = _dead_before(program, position, origin)
@@ -61,23 +62,31 @@ def _is_zero(program: Program, value: Value | None) -> bool:
     return value is not None and program.sizes.largest(value) == 0
 
 
-def _origins(program: Program, position: int) -> dict[int, dict[int, BackwardStep]]:
-    """For each node that got only zeros, the first steps that received something and sent only zeros on the way to it.
+def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int, dict[int, BackwardStep]]:
+    """For each of these leaves, the first steps that received something and sent only zeros on the way to it.
 
-    Steps are looked at in the order in which they ran, so that each passes on what its senders have passed on to it.
+    The steps on the way are found from the leaves back; then, in the order in which they ran, each passes on what its
+    senders have passed on to it.
     """
-    largest = program.sizes.largest
-    found: dict[int, dict[int, BackwardStep]] = {}  # node -> by their own nodes
-    for step in program.recording.passes[position].steps:
-        own: dict[int, BackwardStep] | None = None
+    steps, largest = program.recording.passes[position].steps, program.sizes.largest
+    program.sizes.measure([one.term for step in steps for one in step.deliveries])
+    on_the_way: list[tuple[BackwardStep, bool, list[int]]] = []
+    wanted = set(leaves)
+    for step in reversed(steps):
         sent: dict[int, bool] = {}  # receiver -> whether it got more than zeros
         for one in step.deliveries:
-            if one.term is not None:
+            if one.node in wanted and one.term is not None:
                 sent[one.node] = sent.get(one.node, False) or largest(one.term) > 0
-        for receiver in [node for node, is_more in sent.items() if not is_more]:  # else what several nodes sent cancels
-            if own is None:
-                is_origin = any(largest(value) > 0 for value in step.grad_outputs)
-                own = {step.node: step} if is_origin else found.get(step.node, {})
+        receivers = [node for node, is_more in sent.items() if not is_more]  # else what several nodes sent cancels
+        if receivers:
+            is_origin = any(largest(value) > 0 for value in step.grad_outputs)
+            on_the_way.append((step, is_origin, receivers))
+            if not is_origin:
+                wanted.add(step.node)
+    found: dict[int, dict[int, BackwardStep]] = {}  # node -> by their own nodes
+    for step, is_origin, receivers in reversed(on_the_way):
+        own = {step.node: step} if is_origin else found.get(step.node, {})
+        for receiver in receivers:
             known = found.setdefault(receiver, {})
             known.update(islice(own.items(), max(0, _MOST_ORIGINS - len(known))))
     return found

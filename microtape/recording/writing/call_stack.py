@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import proxy
 
 from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.functions.function_node import Context, FunctionNode
@@ -41,7 +42,7 @@ class CallStack:
     """The running calls of one recorder, and what it will need to describe the Functions among them."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self.recorder = recorder
+        self.recorder: Recorder = proxy(recorder)  # weak, as in PassesOfThreads
         self._running: list[_Running | None] = []  # None: a function of the library's own
         self._arguments: dict[Node, list[Operand]] = {}  # of Functions whose forward runs, as they were before
         self._names: dict[Node, Names] = {}

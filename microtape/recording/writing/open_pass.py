@@ -152,7 +152,7 @@ class OpenPass:
                 tuple(sent),
                 tuple(self.deliveries),
                 self.grad_before,
-                _grad_of(self.current) if self.current.kind == "accumulate" else None,
+                self._grad_after(),
                 freed,
                 tuple(self.hooks),
                 tuple(self.made),
@@ -162,6 +162,13 @@ class OpenPass:
         self.node = None
         self.hooks, self.made = [], []
         self._clear()
+
+    def _grad_after(self) -> Value | None:
+        """The leaf's `.grad` now. If that was None before, it may be the array that has arrived: copied already."""
+        meta = self.current.variable.meta if isinstance(self.current, AccumulateGrad) else None
+        if meta is None or meta.grad is None:
+            return None
+        return self.copy(meta.grad.array) if self.grad_before is None else copied(meta.grad)
 
     def cut_short(self) -> None:
         """Forget the unfinished step, and record no more of them."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from itertools import groupby
 from typing import Any
+from weakref import WeakMethod
 
 from microtape.basics.followed_threads import thread_name
 from microtape.basics.fresh_stack import stack_ident
@@ -25,8 +26,11 @@ class PassesOfThreads:
     """The thread whose pass is recorded now, and what other threads do meanwhile."""
 
     def __init__(self, progress: Callable[[], object]) -> None:
-        self.lock = threading.Condition()  # its lock may be taken several times by a thread
-        self._progress = progress  # of the recorded pass: another value if one of its steps has ended
+        self.lock = threading.RLock()
+        self._ended = threading.Condition(self.lock)  # the pass that was recorded has ended
+        # Of the recorded pass: another value if one of its steps has ended. Weak: a recorder that nobody holds any more
+        # has copies of many arrays, which are to be freed at once.
+        self._progress = WeakMethod(progress)
         self._owner: int | None = None  # the thread whose pass is being recorded
         self._beside: dict[int, list[Any]] = {}  # by thread: its passes that are running and not recorded
         self._ran_in: dict[int, str] = {}  # the index of a pass -> its thread, if that is not the main one
@@ -60,9 +64,9 @@ class PassesOfThreads:
         """Wait for the end of another thread's pass, as long as it makes progress."""
         before: object = None
         while self._owner is not None:
-            if self.lock.wait(_PATIENCE):
+            if self._ended.wait(_PATIENCE):
                 before = None  # a pass has ended, and perhaps a third thread has begun one
-            elif before == (before := self._progress()):
+            elif (progress := self._progress()) is None or before == (before := progress()):
                 return
 
     def ends(self, task: Any) -> None:
@@ -77,7 +81,7 @@ class PassesOfThreads:
     def free(self) -> None:
         """The pass that was recorded has ended, with all passes inside of it."""
         self._owner = None
-        self.lock.notify_all()
+        self._ended.notify_all()
 
     def notes(self) -> list[str]:
         """What a recording says of threads."""

@@ -173,7 +173,8 @@ class Recorder(Watcher, Displayed):
     @shielded
     def operation(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """See Watcher."""
-        current = self.open[-1] if self.open else None
+        open_here = self.open
+        current = open_here[-1] if open_here else None
         made_by = current.node if current is not None else None
         index = current.index if current is not None else None
         before = self.call_stack.arguments_of(node)
@@ -333,7 +334,8 @@ class Recorder(Watcher, Displayed):
 
     def _current(self, task: GraphTask) -> OpenPass | None:
         """The pass of a task, unless it began before the recorder watched, or a fault has cut its recording short."""
-        if not self.open or (current := self.open[-1]).task is not task or current.cut is not None:
+        open_here = self.open
+        if not open_here or (current := open_here[-1]).task is not task or current.cut is not None:
             return None
         return current if isinstance(current, OpenPass) else None  # a LostPass counts as cut short
 

@@ -64,9 +64,10 @@ class Updates:
         self._look()
 
     def _look(self) -> None:
-        """Note where the leaves are in memory, and their values."""
+        """Note where the leaves are in memory, and the values of those that are new or have changed."""
         self._owners = {id(memory_owner(leaf.array)): leaf for leaf in self._leaves.values()}
-        self._seen = {key: leaf.array.copy() for key, leaf in self._leaves.items()}
+        seen = self._seen
+        self._seen = {key: seen[key] if key in seen else leaf.array.copy() for key, leaf in self._leaves.items()}
 
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""
@@ -90,11 +91,13 @@ class Updates:
             self._open[id(leaf)] = _Update(leaf, passes, old.copy(), site)
 
     def _close(self, passes: int) -> None:
+        """End the updates that are open; `_seen` keeps the values of those leaves that nobody has changed."""
         for key, leaf in self._leaves.items():  # those that were given other memory, as by `w.data = ...`
             before = self._seen.get(key)
             if key not in self._open and before is not None and not _same(before, leaf.array):
                 self._open[key] = _Update(leaf, passes, before, None)
-        for one in self._open.values():
+        for key, one in self._open.items():
+            self._seen.pop(key, None)
             one.settle()
         self._found += self._open.values()
         self._open = {}
@@ -104,7 +107,7 @@ class Updates:
     ) -> tuple[UpdateRecord, ...]:
         """The records of the updates of the leaves that have a number."""
         self._close(passes)
-        self._seen = {key: leaf.array.copy() for key, leaf in self._leaves.items()}
+        self._look()
         return tuple(
             UpdateRecord(
                 tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm, one.change

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from types import BuiltinFunctionType, CodeType, FrameType, GetSetDescriptorType, ModuleType, NoneType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GetSetDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -25,6 +25,8 @@ _PLAIN = {
 """Types that hold no tensor: most values in a namespace have one of these. By id: a metaclass may forbid hashing."""
 _OURS = "microtape.recording."
 _module_of = type.__dict__["__module__"].__get__
+_CONTAINERS = (list, tuple, dict)
+_WITHOUT_CONTENTS = (type, ModuleType)
 
 
 class Held(NamedTuple):
@@ -63,15 +65,18 @@ def _in_namespace(
 ) -> Iterator[tuple[str, Any]]:
     """The tensors of one namespace; those in variables of finished loops are only appended to `last`."""
     items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
-    variables = [(name, value) for name, value in items if type(name) is str and not name.startswith("__")]
-    for name, value in variables:
-        if held.is_tensor(value):
-            if name in finished:
-                last.append((name, value))
-            else:
-                yield name, value
-    for name, value in variables:
+    others = []
+    for name, value in items:
+        if type(name) is not str or name.startswith("__"):
+            continue
         if not held.is_tensor(value):
+            others.append((name, value))
+        elif name in finished:
+            last.append((name, value))
+        else:
+            yield name, value
+    for name, value in others:
+        if not _is_empty(value):
             yield from _inside(name, value, held)
 
 
@@ -80,41 +85,48 @@ def is_tensor(value: Any) -> TypeGuard[TensorState]:
     return issubclass(type(value), TensorState)
 
 
+def _is_empty(value: Any) -> bool:
+    """Whether the value has no contents: a function without attributes, a class, a module."""
+    kind = type(value)
+    return not value.__dict__ if kind is FunctionType else issubclass(kind, _WITHOUT_CONTENTS)
+
+
 def _inside(name: str, value: Any, held: Held) -> Iterator[tuple[str, Any]]:
     """The tensors one level inside a list, tuple, dict or object (two for its own containers)."""
     members = held.members(name, value)
     for path, item in _items(name, value) if members is None else members:
         if held.is_tensor(item):
             yield path, item
+        elif _is_empty(item):
+            continue
         elif (inside := held.members(path, item)) is not None:
             yield from inside
-        elif not path.startswith(name + "[") or issubclass(type(item), list | tuple | dict):
+        elif not path.startswith(name + "[") or issubclass(type(item), _CONTAINERS):
             for inner, tensor in _items(path, item):
                 if held.is_tensor(tensor):
                     yield inner, tensor
 
 
-def _items(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The contents of a container or object, with the expression for each; values of plain types are left out.
+def _items(name: str, value: Any) -> list[tuple[str, Any]]:
+    """The contents of a container or object, with the expression for each; plain values are left out.
 
     Methods of the built-in types are called on the value: a subclass may have replaced them.
     """
     kind = type(value)
     if str(_module_of(kind)).startswith(_OURS):  # a recorder that the program made knows all tensors by itself
-        return
+        return []
     for sequence in (list, tuple):
         if issubclass(kind, sequence):
-            if sequence.__len__(value) <= _MOST_ITEMS:
-                found = enumerate(sequence.__iter__(value))
-                yield from [(f"{name}[{i}]", item) for i, item in found if id(type(item)) not in _PLAIN]
-            return
+            if sequence.__len__(value) > _MOST_ITEMS:
+                return []
+            found = enumerate(sequence.__iter__(value))
+            return [(f"{name}[{i}]", item) for i, item in found if id(type(item)) not in _PLAIN]
     if issubclass(kind, dict):
-        for key, item in list(dict.items(value)) if dict.__len__(value) <= _MOST_ITEMS else ():
-            if id(type(item)) not in _PLAIN and (type(key) is str or type(key) is int):
-                yield f"{name}[{key!r}]", item
-    elif not issubclass(kind, type | ModuleType):
-        attributes = list(_attributes(value).items())
-        yield from [(f"{name}.{key}", item) for key, item in attributes if id(type(item)) not in _PLAIN]
+        if dict.__len__(value) > _MOST_ITEMS:
+            return []
+        pairs = [(key, item) for key, item in list(dict.items(value)) if id(type(item)) not in _PLAIN]
+        return [(f"{name}[{key!r}]", item) for key, item in pairs if type(key) is str or type(key) is int]
+    return [(f"{name}.{key}", item) for key, item in list(_attributes(value).items()) if id(type(item)) not in _PLAIN]
 
 
 def _attributes(value: Any) -> dict[str, Any]:

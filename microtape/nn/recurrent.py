@@ -15,6 +15,7 @@ from microtape.basics.scope import scope
 from microtape.nn import functional
 from microtape.nn.parameter import Parameter
 from microtape.nn.recurrent_cells import Recurrent, gru_step, lstm_step, rnn_step
+from microtape.ops.linear.product import addmm
 from microtape.ops.shape.joining import cat, stack
 from microtape.tensors.factories import empty, zeros
 from microtape.tensors.tensor import Tensor
@@ -148,10 +149,12 @@ class _Layers(Recurrent):
         """One layer in one direction: its hidden states, (L, N, hidden_size), and its last state."""
         weight_ih, weight_hh, bias_ih, bias_hh = weights
         steps = functional.linear(sequence, weight_ih, bias_ih).unbind(0)
+        weight = weight_hh.t()  # once, not in each step
         outputs = []
         for from_input in reversed(steps) if backwards else steps:
             with scope("step"):  # so that a picture can fold the steps
-                state = self.step(from_input, functional.linear(state[0], weight_hh, bias_hh), state)
+                from_hidden = state[0] @ weight if bias_hh is None else addmm(bias_hh, state[0], weight)
+                state = self.step(from_input, from_hidden, state)
             outputs.append(state[0])
         return stack(outputs[::-1] if backwards else outputs), state
 

@@ -64,7 +64,7 @@ class Operation(Node):
     forward: Any
 
     def __init__(self) -> None:
-        """Set nothing: `_record_result` sets every node's attributes, and unrecorded operations do not need them."""
+        """Set nothing: `_wrap_result` sets every node's attributes, and unrecorded operations do not need them."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -281,57 +281,38 @@ def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
 def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
     """A tensor around the array that `node` computed, with the call recorded if an operand requires grad.
 
-    The cases of one and two operands are unrolled for speed. The user's frame is at depth 3: user, public function,
-    `call` (or `unary`, `binary`), this function.
+    This is `record` for one output, with the cases of one and two operands unrolled for speed.
     """
-    if mode.enabled:
-        if len(operands) == 1:
-            edge = operands[0].edge or edge_of(operands[0])
-            if edge is not NO_EDGE:
-                receiver, nr = edge
-                return _record_result(node, operands, (receiver,), (nr,) if nr else _FIRST, array, sys._getframe(3))
-        elif len(operands) == 2:
-            x, y = operands
-            to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
-            if to_x is not NO_EDGE or to_y is not NO_EDGE:
-                (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
-                nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
-                return _record_result(node, operands, (receiver_x, receiver_y), nrs, array, sys._getframe(3))
-        else:
-            edges = tracked(operands)
-            if edges:
-                receivers, numbers = zip(*edges, strict=True)
-                return _record_result(node, operands, receivers, numbers, array, sys._getframe(3))
-    return _wrap_unrecorded(node, operands, array)
-
-
-def _wrap_unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
-    """A tensor without history around the array that `node` computed; tells the observer, if there is one."""
-    output = new_tensor(type(operands[0]), array)
-    if (watcher := watch.watcher) is not None:
-        Node.__init__(node)
-        node.shape, node.dtype = array.shape, array.dtype
-        watcher.unrecorded(node, tuple(operands), (output,), False)
-    return output
-
-
-def _record_result(
-    node: Operation,
-    operands: tuple[TensorState, ...],
-    receivers: tuple[Node | None, ...],
-    input_nrs: tuple[int, ...],
-    array: Array,
-    frame: Any,
-) -> Any:
-    """A tensor with `node` as its history: `record` for one output, unrolled for speed."""
+    if not mode.enabled:
+        return _wrap_unrecorded(node, operands, array)
+    count = len(operands)
+    if count == 2:
+        x, y = operands
+        to_x, to_y = x.edge or edge_of(x), y.edge or edge_of(y)
+        if to_x is NO_EDGE and to_y is NO_EDGE:
+            return _wrap_unrecorded(node, operands, array)
+        (receiver_x, nr_x), (receiver_y, nr_y) = to_x, to_y
+        node.next_nodes = (receiver_x, receiver_y)
+        node.input_nrs = (nr_x, nr_y) if nr_x or nr_y else _BOTH_FIRST
+    elif count == 1:
+        edge = operands[0].edge or edge_of(operands[0])
+        if edge is NO_EDGE:
+            return _wrap_unrecorded(node, operands, array)
+        receiver, nr = edge
+        node.next_nodes = (receiver,)
+        node.input_nrs = (nr,) if nr else _FIRST
+    else:
+        edges = tracked(operands)
+        if not edges:
+            return _wrap_unrecorded(node, operands, array)
+        node.next_edges = edges
     output: Any = _new_tensor(RESULT_CLASSES[type(operands[0])])  # as `new_tensor`
     output.array = array
     output.edge = (node, 0)
     output.meta = output.version = None
-    node.next_nodes = receivers
-    node.input_nrs = input_nrs
-    attach(node, array, frame)
+    attach(node, array, sys._getframe(3))  # the user, who called a public function, which called `call` or `unary`
     if node.saved_names:
+        receivers = node.next_nodes
         plan = node.full_save_plan if all(receivers) else node.save_plans[receiver_mask(receivers)]
         if plan is node.all_operands_plan:
             node.saved = operands
@@ -344,6 +325,16 @@ def _record_result(
             save(node, plan, operands, output)
     if (watcher := watch.watcher) is not None:
         watcher.operation(node, operands, (output,), False)
+    return output
+
+
+def _wrap_unrecorded(node: Operation, operands: Sequence[TensorState], array: Array) -> Any:
+    """A tensor without history around the array that `node` computed; tells the observer, if there is one."""
+    output = new_tensor(type(operands[0]), array)
+    if (watcher := watch.watcher) is not None:
+        Node.__init__(node)
+        node.shape, node.dtype = array.shape, array.dtype
+        watcher.unrecorded(node, tuple(operands), (output,), False)
     return output
 
 
@@ -374,14 +365,12 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.dtype = array.dtype
     node.saved = ()
     node.hooks = None
-    code = frame.f_code
-    while code.co_filename in LIBRARY_FILES:  # as `user_frame`
+    while frame.f_code.co_filename in LIBRARY_FILES:  # as `user_frame`
         frame = frame.f_back or calling_frame(frame)
         if frame is None:
             node.code = None
             return
-        code = frame.f_code
-    node.code = code
+    node.code = frame.f_code
     node.instruction = frame.f_lasti
 
 

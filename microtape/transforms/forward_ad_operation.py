@@ -107,7 +107,7 @@ def tangents_of_outputs(
 def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any], outputs: Sequence[Any]) -> Operation:
     """A copy of `node` that has saved the values that its formula needs for the operands with tangents."""
     node = node.twin()
-    operands = [new_tensor(type(one), one.array) if one.version is INFERENCE else one for one in operands]
+    operands, outputs = [*map(_with_history, operands)], [*map(_with_history, outputs)]
     mask = tuple(tangent is not None for tangent in tangents)
     node.next_edges = tuple(_WANTED if wanted else NO_EDGE for wanted in mask)
     node.saved = ()
@@ -118,6 +118,14 @@ def _prepared(node: Operation, operands: Sequence[Any], tangents: Sequence[Any],
         kept: Sequence[Any] = node.saved or ()
         node.saved = tuple(outputs[one.output_nr] if isinstance(one, SavedTensor) else one for one in kept)
     return node
+
+
+def _with_history(tensor: TensorState) -> TensorState:
+    """The tensor, or one without history in its place if the tangent will have none.
+
+    Its history must not be asked for then: a view that was made in `no_grad` refuses, once it has been written to.
+    """
+    return tensor if mode.enabled and tensor.version is not INFERENCE else new_tensor(type(tensor), tensor.array)
 
 
 def _or_zeros(tangent: Any, like: Tensor) -> Any:

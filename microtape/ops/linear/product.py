@@ -82,11 +82,12 @@ class AddmmBackward0(Promoting):
 
     def forward(self, x: Any, y: Any, w: Any) -> Any:
         self.is_by_columns = w.flags.fnc
-        product = y @ w
-        product = product if self.alpha == 1 else product * product.dtype.type(self.alpha)
-        if self.beta == 0:
-            return product  # x does not count, even if it is NaN
-        return product + (x if self.beta == 1 else x * product.dtype.type(self.beta))
+        z = y @ w
+        if self.alpha != 1:
+            z *= z.dtype.type(self.alpha)
+        if self.beta != 0:  # else x does not count, even if it is NaN
+            z += x if self.beta == 1 else x * z.dtype.type(self.beta)
+        return z
 
     def grad_x(self, g: Any, _y: Any, _w: Any) -> Any:
         return _scaled(g, self.beta)

@@ -111,3 +111,17 @@ def made_in_inference_mode(mt, see):
                 made = fw.make_dual(primal, mt.ones(2, dtype=mt.float64))
                 tangents(mt, see, made, made * 2)
             tangents(mt, see, made, primal, made * 2, made + d, made.view(-1), fw.make_dual(made, x))
+
+
+@shows(ROW)
+def that_belong_to_a_written_view_made_without_grad_mode(mt, see):
+    fw = mt.autograd.forward_ad
+    for view in (lambda x: x.unsqueeze(0), lambda x: x[:2], lambda x: x.view(3, 1)):
+        for write in (lambda d: d.tanh_(), lambda d: d.exp_(), lambda d: d.div_(2), lambda d: d.sigmoid_().mul_(2)):
+            x = mt.tensor([1.0, 2.0, 0.5], dtype=mt.float64, requires_grad=True)
+            with mt.no_grad(), level(mt):
+                v = view(x)
+                d = fw.make_dual(v, mt.ones_like(v) * 3)
+                with see.raising():
+                    write(d)
+                    tangents(mt, see, d, d * 2)

@@ -19,10 +19,12 @@ from tui.words.diagnosis import Diagnosis
 from tui.words.passes import pass_lines, passes_of
 from tui.words.trace import trace
 from tui.words.trace_json import as_json
+from tui.words.why import subject, why
 from viz import DrawError, draw
 from viz.basics.options import DETAILS
 
 LONGEST = 400  # characters of a refusal
+MOST_ASKED = 5  # gradients of which the reasons are asked
 
 
 def judge(data: bytes) -> str | None:
@@ -55,7 +57,9 @@ def look_at(recording: Recording) -> None:
     json.dumps(report.as_json(), allow_nan=False)
     shown += [safe(line) for line in shown]
     for index in range(max(len(recording.passes), 1)):
-        StepCursor.open(recording, index)
+        end = StepCursor.open(recording, index).end()
+        for node in end.timeline.rows[-MOST_ASKED:]:
+            why(end, subject(end, node), MOST_ASKED)
         try:
             picture = draw(recording, None, index, show=DETAILS)
             shown += [picture.text(), picture.dot]

@@ -118,9 +118,9 @@ class GuardedApp(App[None]):
         return f"{where} ({type(error).__name__})."
 
     async def on_event(self, event: events.Event) -> None:
-        """Note the event for a report. Keys that come while the app ends do nothing: new pages would stay empty."""
+        """Note the event for a report. What comes while the app ends does nothing: there is no page, or an empty one."""
         if isinstance(event, events.InputEvent | events.Resize):
-            if self._exit:
+            if self._exit or not self.screen_stack:
                 return
             self._events.append(repr(event))
         await super().on_event(event)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.model.arithmetic import evaluate
-from microtape.recording.model.formula import element, index_text, parse_formula, symbols
+from microtape.recording.model.formula import element, has_element, index_text, parse_formula, symbols
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck, NodeRecord, Recording, Value
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
@@ -31,7 +31,7 @@ def differences_line(cursor: StepCursor, step: BackwardStep, output: int, index:
     if found is not None:
         return _of_check(found, step.grad_inputs[output], index)
     numerical = _from_formula(cursor, step, output, index) if not on_leaving(step) else None
-    if numerical is None or not isinstance(term, np.ndarray) or index is None:
+    if numerical is None or not isinstance(term, np.ndarray) or index is None or not has_element(term, index):
         return ()
     analytical = float(term[index])
     if not math.isfinite(analytical) or not math.isfinite(numerical):

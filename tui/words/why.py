@@ -11,7 +11,7 @@ import numpy as np
 
 from microtape.recording.findings import findings
 from microtape.recording.model.formatting import format_number, format_value
-from microtape.recording.model.formula import element, factor_text, index_of_largest, index_text, symbols
+from microtape.recording.model.formula import element, factor_text, has_element, index_of_largest, index_text, symbols
 from microtape.recording.model.model import BackwardStep, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.undifferentiable import why_undifferentiable
@@ -268,11 +268,16 @@ def _products(cursor: StepCursor, step_index: int, output: int, index: Index | N
     other = symbol_values(cursor, node, step).get("Y" if output == 0 else "X")
     if not isinstance(other, np.ndarray) or other.ndim != 2 or gradient.ndim != 2:
         return None
-    i, j = index
-    left, right = (gradient[i, :], other[j, :]) if output == 0 else (other[:, i], gradient[:, j])
-    every: Any = np.multiply(left, right)
+    first, second = (gradient, other.T) if output == 0 else (other.T, gradient)
     recorded = next((one.term for one in step.deliveries if one.output == output), None)
-    if not isinstance(recorded, np.ndarray) or not np.isclose(every.sum(), recorded[index], rtol=1e-3, equal_nan=True):
+    if first.shape[1] != second.shape[0] or not isinstance(recorded, np.ndarray):
+        return None
+    if recorded.shape != (first.shape[0], second.shape[1]) or not has_element(recorded, index):
+        return None
+    i, j = index
+    left, right = first[i, :], second[:, j]
+    every: Any = np.multiply(left, right)
+    if not np.isclose(every.sum(), recorded[index], rtol=1e-3, equal_nan=True):
         return None
     ranked = np.argsort(-np.abs(np.nan_to_num(every, nan=np.inf)), kind="stable")[:MOST_PRODUCTS]
     text = " + ".join(f"{factor_text(left[k])} · {factor_text(right[k])}" for k in ranked)
@@ -294,7 +299,7 @@ def _shape(value: Value | None) -> tuple[int, ...]:
 
 
 def _at(value: Value | None, index: Index | None) -> str:
-    if isinstance(value, np.ndarray) and index is not None and len(index) == value.ndim:
+    if isinstance(value, np.ndarray) and index is not None and has_element(value, index):
         return format_number(value[index])
     return format_value(value, 40)
 
@@ -380,8 +385,7 @@ def _main(cursor: StepCursor, about: Subject, answer: Answer) -> Subject | None:
     def size(number: int) -> float:
         term = _arrived(cursor, about.node)[number].term
         if isinstance(term, np.ndarray) and term.size and term.dtype.kind == "f":
-            known = about.index is not None and len(about.index) == term.ndim
-            there = term[about.index] if known else np.abs(term).max()
+            there = term[about.index] if has_element(term, about.index) else np.abs(term).max()
             return float("inf") if np.isnan(there) else abs(float(there))
         return 0.0
 

@@ -177,7 +177,7 @@ def work_out(
     text = fill_in(gradient.whole, names)
     if not isinstance(term, np.ndarray) or not term.size or term.dtype.kind not in "f":
         return WorkedRule(text, "", (), None)
-    index = index_of_largest(term) if index is None else index
+    index = tuple(index) if index is not None and has_element(term, index) else index_of_largest(term)
     result = term[index].item()
     numbers = {}
     for symbol in used_symbols(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
@@ -200,6 +200,13 @@ def index_of_largest(array: npt.NDArray[Any]) -> tuple[int, ...]:
     """The index of the element farthest from zero, or of a NaN if there is one."""
     at = int(np.abs(array).argmax())  # argmax treats NaN as the largest
     return tuple(int(i) for i in np.unravel_index(at, array.shape))
+
+
+def has_element(value: npt.NDArray[Any], index: Sequence[int] | None) -> bool:
+    """Whether there is an element at `index`. A wrong engine may have sent a gradient of another shape."""
+    if index is None or len(index) != value.ndim:
+        return False
+    return all(0 <= i < size for i, size in zip(index, value.shape, strict=True))
 
 
 def element(value: Value | None, shape: tuple[int, ...], index: tuple[int, ...]) -> float | None:

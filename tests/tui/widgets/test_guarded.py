@@ -4,6 +4,8 @@ from functools import wraps
 from pathlib import Path
 
 import pytest
+from textual import events
+from textual.app import App, ScreenStackError
 
 import tui.shell.trouble_report as trouble_report
 from tests.support import handmade
@@ -112,3 +114,11 @@ def test_the_oldest_reports_make_room(monkeypatch, data):
     written = [write_report(ValueError(str(i)), [f"event {i} \ud800"]) for i in range(5)]
     assert reports(data) == written[-3:]
     assert "ValueError: 4" in Path(written[-1]).read_text(encoding="utf-8")
+
+
+async def test_a_click_that_comes_after_the_last_page_does_nothing():
+    app = GuardedApp()
+    click = events.MouseDown(None, 1, 1, 0, 0, 1, False, False, False)
+    with pytest.raises(ScreenStackError):
+        await App.on_event(app, click)
+    await app.on_event(click)

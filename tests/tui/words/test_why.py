@@ -1,5 +1,7 @@
 """Why a gradient is what it is, down to an element and back to the seed; and why there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -310,3 +312,17 @@ async def test_a_long_refusal_is_also_shown_as_a_notification():
         await pilot.press(*["backspace"] * 11, "q", "enter")
         assert "q" in shown(pilot.app, "#problem")
         assert [notice.message for notice in pilot.app._notifications] == [told]
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (2,), (0,), (1, 1, 1)])
+def test_terms_of_another_shape_are_told(shape):
+    recording = handmade.diamond()
+    (only,) = recording.passes
+    steps = tuple(
+        step._replace(deliveries=tuple(one._replace(term=np.ones(shape)) for one in step.deliveries))
+        for step in only.steps
+    )
+    cursor = end(replace(recording, passes=(only._replace(steps=steps),)))
+    for node in cursor.timeline.rows:
+        for index in (None, (), (0,), (4, 4), (2, 1)):
+            assert why(cursor, Subject(node, index)).heading

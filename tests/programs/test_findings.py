@@ -38,6 +38,9 @@ def recorded(program: Path) -> Recording:
     return record_program(program)[0]
 
 
+OF_OWN_ENGINES = "wrong sum"  # what no program on microtape can have; test_sums.py has engines that do
+
+
 @cache
 def verdict(program: Path) -> Verdict:
     return Verdict(program, expected(program), findings(recorded(program)))
@@ -51,7 +54,7 @@ def test_every_broken_program_has_an_entry_and_every_entry_a_program() -> None:
 def test_each_kind_has_three_broken_programs() -> None:
     kinds = Counter(kind for path in broken_programs() for kind in expected(path).kinds)
     assert set(kinds) <= set(get_args(FindingKind))
-    assert not [kind for kind in get_args(FindingKind) if kinds[kind] < 3]
+    assert [kind for kind in get_args(FindingKind) if kinds[kind] < 3] == [OF_OWN_ENGINES]
 
 
 def test_there_are_enough_programs_of_both_sorts() -> None:

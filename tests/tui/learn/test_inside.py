@@ -18,9 +18,7 @@ def words(text):
 
 
 def test_the_lessons_on_functions_and_hooks_step_inside():
-    assert {lesson.name for lesson in SHOWING} == {
-        "first_function", "mul_constant", "non_differentiable", "in_place", "hooks",
-    }  # fmt: skip
+    assert {lesson.name for lesson in SHOWING} == {"mul_constant", "non_differentiable", "in_place", "hooks"}
     for lesson in SHOWING:
         assert any(one.answer.startswith("inside ") for one in lesson.predictions)
 

@@ -718,6 +718,18 @@ def test_a_step_is_printed_whole_on_one_page(browser: Browser, tall: Path, tmp_p
 
 @needs_graphviz
 @needs_browser
+def test_what_is_said_of_a_step_goes_on_on_more_sheets(browser: Browser, tmp_path: Path) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    xs = [mt.tensor(float(i), requires_grad=True) for i in range(40)]
+    film = viz.film(mt.record(lambda: mt.stack(xs).sum().backward()), fold=False)
+    browser.open(f"{film.save(tmp_path / 'film.html').as_uri()}#step=2")
+    first, last = (paper.extract_text() for paper in pypdf.PdfReader(io.BytesIO(browser.printed())).pages)
+    assert "xs[0] (%0)" in first
+    assert "xs[39] (%39)" in last
+
+
+@needs_graphviz
+@needs_browser
 def test_a_film_of_30000_steps_opens_and_makes_few_rows(browser: Browser, tmp_path: Path) -> None:
     x = mt.tensor([1.0, 2.0], requires_grad=True)
 

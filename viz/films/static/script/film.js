@@ -84,6 +84,14 @@ function recolour() {
   if (next) root.dataset.theme = next; else delete root.dataset.theme;
 }
 
+const LONG = 800, LONGEST = 1600; // pixels: a longer pane is printed smaller; on more than one sheet
+
+function smallPrint() {
+  const height = $("detail").scrollHeight;
+  document.body.classList.toggle("long", height > LONG);
+  document.body.classList.toggle("longest", height > LONGEST);
+}
+
 const PANES = ["tape", "source", "detail"];
 
 // In a narrow window, one pane is beside the graph.
@@ -111,7 +119,7 @@ for (const pane of PANES) $(`show-${pane}`).addEventListener("click", () => choo
 $("time").addEventListener("input", (event) => go(Number(event.target.value)));
 $("skip").addEventListener("click", (event) => { event.preventDefault(); $("stage").focus(); });
 window.addEventListener("resize", () => { tapes[placeOf(position).chapter].render(); look(); });
-window.addEventListener("beforeprint", view.release);
+window.addEventListener("beforeprint", () => { smallPrint(); view.release(); });
 window.addEventListener("afterprint", view.take);
 window.addEventListener("hashchange", () => { if (asked() !== null) go(asked()); });
 document.addEventListener("keydown", (event) => {

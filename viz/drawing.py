@@ -20,7 +20,7 @@ from viz.basics.graph import VisualGraph
 from viz.basics.options import FEW, MAX_BOXES, MEDIUM, Amount, Folding, asked_details
 from viz.basics.theme import Theme, theme_called
 from viz.fitting.choose import choose, small_text
-from viz.fitting.drafts import drafts
+from viz.fitting.drafts import drafts, without_notes
 from viz.fitting.sheets import Sheets, sheets
 from viz.fitting.sizes import Fit, sizes_of
 from viz.insides.inside_graph import build_inside
@@ -232,14 +232,16 @@ def draw(
     if into is not None and (around is not None or fold or folding.is_detailed):
         raise DrawError("into= draws what ran inside of one node: leave out around=, fold=, depth=, open= and closed=")
 
-    def build(show: Collection[str] | None, fold: bool | None = fold, few: int = FEW) -> VisualGraph:
+    def build(
+        show: Collection[str] | None, fold: bool | None = fold, few: int = FEW, *, notes: bool = True
+    ) -> VisualGraph:
         if into is not None:
             made = build_inside(recording, into, step=step, pass_index=pass_index, show=show, max_boxes=max_boxes)
         else:
             made = build_graph(recording, step=step, pass_index=pass_index, show=show, around=around, radius=radius,
                                fold=fold, depth=depth, open=open, closed=closed, max_boxes=max_boxes,
                                few=few)  # fmt: skip
-        return with_title(made, title)
+        return with_title(made if notes else without_notes(made), title)
 
     def layout(graph: VisualGraph, arrangement: Arrangement) -> Measures:
         dot = to_dot(graph, looks, arrangement=arrangement)

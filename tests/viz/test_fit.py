@@ -27,12 +27,8 @@ pytestmark = needs_graphviz
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_KINDS = ("example", "in_place_error", "several_outputs", "experts")
-HARD = {  # of the gallery: those that no arrangement makes readable in a place
-    "slide": {"heat"},
-    "a4": {"heat", "inside", "rnn_step_20"},
-    "column": {"heat", "inside"},
-}
-THROUGH = {("inside", "a4"), ("inside", "column")}  # an arrow runs through the name of a frame
+HARD = "heat"  # of the gallery: its heat maps were asked for, and are too wide for every place
+THROUGH = ("inside", "column")  # an arrow runs through the name of a frame
 
 
 def _chain(length: int) -> mt.Tensor:
@@ -107,7 +103,7 @@ def test_another_process_with_other_hashes_fits_it_alike() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fit", HARD)
+@pytest.mark.parametrize("fit", ["slide", "a4", "column"])
 def test_nearly_all_kinds_of_program_can_be_read(fit: Any) -> None:
     small = set()
     for kind in KINDS:
@@ -116,11 +112,11 @@ def test_nearly_all_kinds_of_program_can_be_read(fit: Any) -> None:
             drawing = viz.draw(kind.recording(), **kind.options, fit=fit)
         found = measure(drawing.svg())
         assert outside(found) == 0, kind.name
-        assert found.through == 0 or (kind.name, fit) in THROUGH, kind.name
+        assert found.through == 0 or (kind.name, fit) == THROUGH, kind.name
         best = max(found.text_at(*size) for size in sizes_of(fit))
         assert (best < 11.9) <= bool(told), kind.name
         small |= {kind.name} if best < 11.9 else set()
-    assert small <= HARD[fit]
+    assert small <= {HARD}
 
 
 @needs_graphviz

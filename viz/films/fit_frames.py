@@ -15,7 +15,7 @@ from viz.basics.theme import Theme
 from viz.films.camera import Camera
 from viz.fitting.choose import READABLE, choose, small_text
 from viz.fitting.columns import wrap
-from viz.fitting.drafts import drafts
+from viz.fitting.drafts import drafts, without_notes
 from viz.fitting.sizes import Fit, Size, sizes_of
 from viz.output.dot import to_dot
 from viz.output.labels import CODE_SIZE
@@ -37,8 +37,9 @@ def fit_frames(
     """The frames, their arrangement, and the camera if one is needed; `build` makes frames, as `drafts` says."""
     frames_of: dict[int, Sequence[VisualGraph]] = {}
 
-    def last_frame(show: Collection[str] | None, *folding: object) -> VisualGraph:
+    def last_frame(show: Collection[str] | None, *folding: object, notes: bool = True) -> VisualGraph:
         frames = build(show, *folding)
+        frames = frames if notes else [without_notes(one) for one in frames]
         frames_of[id(frames[-1])] = frames  # the dict keeps the frames alive, so that ids are not reused
         return frames[-1]
 

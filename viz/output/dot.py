@@ -81,7 +81,7 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangemen
         "label": graphviz_api.markup(label) if label else "",
         "labelloc": "t",
         "labeljust": "l",
-        "nodesep": "0.16" if arrangement.tight else "0.3",
+        "nodesep": "0.12" if arrangement.tight else "0.3",
         "ranksep": "0.25" if arrangement.tight else "0.35",
         "pad": "0.2",
         **({"rankdir": "LR"} if arrangement.direction == "right" else {}),

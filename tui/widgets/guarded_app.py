@@ -118,7 +118,7 @@ class GuardedApp(App[None]):
         return f"{where} ({type(error).__name__})."
 
     async def on_event(self, event: events.Event) -> None:
-        """Note the event for a report. What comes while the app ends does nothing: there is no page, or an empty one."""
+        """Note the event for a report. While the app ends, with no page or an empty one, an event does nothing."""
         if isinstance(event, events.InputEvent | events.Resize):
             if self._exit or not self.screen_stack:
                 return

@@ -92,7 +92,7 @@ class TestScreen:
             await pilot.press("e", "ctrl+s")
             await until(pilot, lambda: "Running it in PyTorch 2.13 as well" in said())
             assert note() == "✓ Solved. Esc, then n goes to the next lesson."
-            await until(pilot, lambda: said().splitlines()[:2] == ["✓ Solved.", SAYS])  # the old lines go a little later
+            await until(pilot, lambda: said().splitlines()[:2] == ["✓ Solved.", SAYS])  # the old lines go later
             await until(pilot, lambda: note() == f"✓ Solved. {SAYS} Esc, then n goes to the next lesson.")
 
     async def test_what_is_shown_meanwhile_stays(self, folder, lesson, workspace):

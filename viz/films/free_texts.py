@@ -50,9 +50,9 @@ def _move(
 ) -> None:
     for x, y in places:
         letters = _letters(text, x, y)
-        near = [line for around, line in lines if _overlap(letters, around)]
+        near = [line for around, line in lines if letters.overlaps(around)]
         crossed = any(letters.contains(*point) for line in near for point in line)
-        if not crossed and not any(_overlap(letters, box) for box in boxes):
+        if not crossed and not any(letters.overlaps(box) for box in boxes):
             text.attrib.update({"x": f"{x:.2f}", "y": f"{y:.2f}"})
             return
 
@@ -93,7 +93,3 @@ def _letters(text: ElementTree.Element, x: float, y: float) -> Rectangle:
 def _around(line: _Line) -> Rectangle:
     xs, ys = zip(*line, strict=True)
     return Rectangle(min(xs), min(ys), max(xs), max(ys))
-
-
-def _overlap(one: Rectangle, other: Rectangle) -> bool:
-    return one.left <= other.right and other.left <= one.right and one.top <= other.bottom and other.top <= one.bottom

@@ -17,13 +17,12 @@ from viz.output.labels import (
     CODE_SIZE,
     CUT_SIZE,
     TEXT_SIZE,
-    TITLE_SIZE,
-    at_least,
     box_label,
     heading,
     heading_size,
     legend,
     legend_size,
+    resized,
 )
 from viz.output.spine import spine
 
@@ -72,7 +71,7 @@ def _has_clusters(graph: VisualGraph) -> bool:
 
 
 def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
-    label = at_least(heading(graph, theme, fixed=style == "frame"), arrangement.smallest) if style != "page" else ""
+    label = resized(heading(graph, theme, fixed=style == "frame"), arrangement.smallest) if style != "page" else ""
     return {
         "bgcolor": theme.background,
         "fontname": TEXT_FONT,
@@ -93,7 +92,7 @@ def _graph_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangemen
 
 def _legend_attributes(graph: VisualGraph, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
     smallest = arrangement.smallest
-    label = graphviz_api.markup(at_least(legend(graph, theme), smallest)) if graph.legend and style != "page" else ""
+    label = graphviz_api.markup(resized(legend(graph, theme), smallest)) if graph.legend and style != "page" else ""
     size = str(max(legend_size(graph), smallest))
     return {"label": label, "fontsize": size, "labelloc": "b", "labeljust": "l", "pencolor": "none", "margin": "0",
             "tooltip": " "}  # fmt: skip
@@ -166,12 +165,12 @@ def _unordered(graph: VisualGraph) -> list[tuple[str, str]]:
 def _box(box: Box, theme: Theme, style: Style, arrangement: Arrangement) -> dict[str, str]:
     label = box_label(box, theme, fixed=style != "picture", sideways=arrangement.direction == "right")
     line, fill, outline, width = _looks(box, theme)
-    largest = max(arrangement.smallest, CODE_SIZE) if arrangement.tight else TITLE_SIZE
+    largest = max(arrangement.smallest, CODE_SIZE) if arrangement.tight else None
     shape = "note" if box.kind == "error" else _recorded_look(box)[0]
     seen = style == "page" or box.state != "absent"
     return {
         "id": box.id,
-        "label": graphviz_api.markup(at_least(label, arrangement.smallest, largest)),
+        "label": graphviz_api.markup(resized(label, arrangement.smallest, largest)),
         "tooltip": graphviz_api.tooltip(box.tooltip or (box.title,)),
         "color": line,
         "fillcolor": fill,

@@ -44,12 +44,14 @@ def box_label(box: Box, theme: Theme, *, fixed: bool = False, sideways: bool = F
     return f"<TABLE{_BARE}>{row + cells if box.ports_on_top else cells + row}</TABLE>"
 
 
-def at_least(label: str, smallest: int, largest: int = HEADING_SIZE * 2) -> str:
-    """The label with its text enlarged to `smallest`, or made as small as `largest`; signs in heat maps stay."""
+def resized(label: str, smallest: int, largest: int | None = None) -> str:
+    """The label with its text as large as `smallest` at least, and `largest` at most; signs in heat maps stay."""
 
     def sized(found: re.Match[str]) -> str:
         size = int(found[1])
-        return f'POINT-SIZE="{size if size <= SIGN_SIZE else min(max(size, smallest), largest)}"'
+        if size > SIGN_SIZE:
+            size = max(size, smallest) if largest is None else min(max(size, smallest), largest)
+        return f'POINT-SIZE="{size}"'
 
     return _SIZE.sub(sized, label)
 

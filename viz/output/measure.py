@@ -25,6 +25,11 @@ class Rectangle(NamedTuple):
         """Whether a point is inside."""
         return self.left < x < self.right and self.top < y < self.bottom
 
+    def overlaps(self, other: Rectangle) -> bool:
+        """Whether they share a point."""
+        across = self.left <= other.right and other.left <= self.right
+        return across and self.top <= other.bottom and other.top <= self.bottom
+
 
 class Measures(NamedTuple):
     """What is measured of a picture."""

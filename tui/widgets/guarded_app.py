@@ -123,6 +123,8 @@ class GuardedApp(App[None]):
             if self._exit or not self.screen_stack:
                 return
             self._events.append(repr(event))
+        if isinstance(event, events.Paste):
+            event.text = _encodable(event.text)
         await super().on_event(event)
 
     # The terminal
@@ -138,7 +140,7 @@ class GuardedApp(App[None]):
 
     def copy_to_clipboard(self, text: str) -> None:
         """Put a text on the clipboard."""
-        super().copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        super().copy_to_clipboard(_encodable(text))
 
     def action_suspend_process(self) -> None:
         """Give the terminal back to the shell, until its `fg`.
@@ -154,3 +156,8 @@ class GuardedApp(App[None]):
         self.app_suspend_signal.publish(self)
         self._driver.suspend_application_mode()
         os.killpg(0, signal.SIGSTOP)  # at SIGCONT, the driver takes the terminal again
+
+
+def _encodable(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair, which no file or terminal takes."""
+    return text.encode("utf-8", "replace").decode()

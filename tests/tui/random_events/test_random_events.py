@@ -46,6 +46,9 @@ ONCE_FATAL = {
     "half a character that is copied": (
         "handmade diamond", keys("... g", Event("paste", text="\ud800"), *keys("home shift+end ctrl+c")),
     ),
+    "half a character in the learner's file": (
+        "lesson checkpointing", keys("... e ...", Event("paste", text="\ud800"), *keys("escape ... c")),
+    ),
     "a watch, in the forward part of a pass that has no such node": (
         "handmade twice",
         [Event("resize", (140, 50)), *keys("... w ... m u l enter ... home home ... ] ... home home ... [ ...")],

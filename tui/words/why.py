@@ -87,7 +87,7 @@ def subject(cursor: StepCursor, node: int, index: Index | None = None) -> Subjec
     value = cursor.gradient(node)
     if not isinstance(value, np.ndarray) or not value.size or value.dtype.kind != "f":
         return Subject(node, None)
-    if index is not None and len(index) == value.ndim and all(i < n for i, n in zip(index, value.shape, strict=True)):
+    if has_element(value, index):
         return Subject(node, index)
     return Subject(node, index_of_largest(value))
 
@@ -103,7 +103,12 @@ def move_element(cursor: StepCursor, about: Subject, axis: int, by: int) -> Subj
 
 
 def why(cursor: StepCursor, about: Subject, limit: int | None = None) -> Answer:
-    """The answer at this moment of the pass, with at most `limit` terms."""
+    """The answer at this moment of the pass, with at most `limit` terms.
+
+    An element that the gradient does not have (at another moment, a wrong engine's gradient may have another shape) is
+    replaced by the one farthest from zero.
+    """
+    about = subject(cursor, about.node, about.index)
     if cursor.gradient(about.node) is None:
         return Answer(about, tuple(why_none(cursor, about.node)), ())
     count = len(_arrived(cursor, about.node))
@@ -237,15 +242,15 @@ def _rule_lines(
     if found is None:
         return [], None
     rule = line(Span("  by its rule ", "dim"), Span(found.text, "op"))
-    products = _products(cursor, arrival.step, output, about.index)
+    products = _products(cursor, arrival.step, output, index)
     if products is not None:
         text, largest = products
         return [line(*rule, Span(f" = {text}", "value"))], largest
     numbers = f" = {found.numbers}" if found.numbers and found.numbers != _at(arrival.term, about.index) else ""
     gradient = step.grad_outputs[0] if step.grad_outputs else None
     following = None
-    if found.numbers and gradient is not None and about.index is not None:
-        following = _broadcast_index(gradient, _shape(arrival.term), about.index)
+    if found.numbers and gradient is not None and index is not None:
+        following = _broadcast_index(gradient, _shape(arrival.term), index)
     return [line(*rule, Span(numbers, "value"), *on_leaving(step))], following
 
 

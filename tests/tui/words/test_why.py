@@ -314,12 +314,16 @@ async def test_a_long_refusal_is_also_shown_as_a_notification():
         assert [notice.message for notice in pilot.app._notifications] == [told]
 
 
+@pytest.mark.parametrize("came_in", [(), (3, 2)])
 @pytest.mark.parametrize("shape", [(3, 2), (2,), (0,), (1, 1, 1)])
-def test_terms_of_another_shape_are_told(shape):
+def test_terms_of_another_shape_are_told(shape, came_in):
     recording = handmade.diamond()
     (only,) = recording.passes
     steps = tuple(
-        step._replace(deliveries=tuple(one._replace(term=np.ones(shape)) for one in step.deliveries))
+        step._replace(
+            grad_outputs=tuple(np.ones(came_in) for _ in step.grad_outputs),
+            deliveries=tuple(one._replace(term=np.ones(shape)) for one in step.deliveries),
+        )
         for step in only.steps
     )
     cursor = end(replace(recording, passes=(only._replace(steps=steps),)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import math
 from collections.abc import Iterator
 
@@ -10,8 +12,8 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Pass, Recording, UpdateRecord, Value
-from microtape.recording.model.source import expression
+from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
+from microtape.recording.model.source import expression, tree_of
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
@@ -21,12 +23,13 @@ def never_reset(program: Program) -> Iterator[Finding]:
     """One finding for all leaves whose .grad a later pass added to, without a reset in between.
 
     It is an error if the program updates the leaf between the two passes and uses the sum afterwards. For a leaf that
-    is never updated, it may be deliberate. Three kinds of sums are right: of several losses or batches before one
-    update; a sum that is reset before anything uses it, as of a critic through which the gradients of a generator go;
-    and that of a leaf that the program asks `grad` about, which requires grad only for that.
+    is never updated, or not by its gradient, it may be deliberate. Three kinds of sums are right: of several losses or
+    batches before one update; a sum that is reset before anything uses it, as of a critic through which the gradients
+    of a generator go; and that of a leaf that the program asks `grad` about, which requires grad only for that.
     """
     updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
     summed: list[tuple[int, int, BackwardStep]] = []
+    learning = learned(program.recording)
     after: dict[int, tuple[int, Value]] = {}  # leaf -> the pass that last changed its .grad, and .grad then
     for position, pass_ in enumerate(program.recording.passes):
         for step in pass_.steps:
@@ -37,9 +40,9 @@ def never_reset(program: Program) -> Iterator[Finding]:
             if before is not None and step.grad_before is not None and _same(before[1], step.grad_before):
                 first = program.recording.passes[before[0]].index
                 updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
-                if updates and _is_used(program, leaf, position, before[0]):
+                if leaf in learning and updates and _is_used(program, leaf, position, before[0]):
                     updated.append((leaf, position, step, updates[-1]))
-                elif leaf not in program.updated.keys() | program.asked and program.sizes.largest(step.grad_before) > 0:
+                elif leaf not in learning | program.asked and program.sizes.largest(step.grad_before) > 0:
                     summed.append((leaf, position, step))
             after[leaf] = position, step.grad_after
     if updated:
@@ -49,6 +52,32 @@ def never_reset(program: Program) -> Iterator[Finding]:
     elif summed:
         leaf, position, step = summed[0]
         yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+
+
+def learned(recording: Recording) -> frozenset[int]:
+    """The leaves whose updates may use their gradients.
+
+    If a gradient is named where some leaves are updated, those that are only updated elsewhere, without naming one, are
+    not learned: such as the parameters of a teacher, which are an average of its student's.
+    """
+    updates = recording.updates
+    named = {one.tensor for one in updates if one.place is None or _names_a_gradient(recording, one.place)}
+    return frozenset(named or (one.tensor for one in updates))
+
+
+def _names_a_gradient(recording: Recording, place: Place) -> bool:
+    """Whether a line is the step of an optimiser, or stands in a function, or a statement of a module, with `.grad`."""
+    source = recording.sources.get(place.file, "")
+    return ".step(" in expression(recording, place) or _has_a_gradient_around(source, place.line)
+
+
+@functools.lru_cache(maxsize=64)
+def _has_a_gradient_around(source: str, line: int) -> bool:
+    tree = tree_of(source) or ast.Module([], [])
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    around = [one for one in [*tree.body, *functions] if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    innermost = max(around, key=lambda one: one.lineno, default=tree)
+    return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(innermost))
 
 
 def _is_used(program: Program, leaf: int, position: int, before: int) -> bool:
@@ -99,7 +128,9 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
     )
     lines = [f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}."]
     remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
-    if others := [one for one in program.recording.updates if one.change != 0 and one.place is not None]:
+    learning = learned(program.recording)
+    updates = [one for one in program.recording.updates if one.tensor in learning]
+    if others := [one for one in updates if one.change != 0 and one.place is not None]:
         told = join([program.tensor_name(one.tensor) for one in others], 3)
         text = headline(
             f"{join(names, 3)} {_get(names)} gradients, but {at(others[0].place)} updates only {told}",
@@ -107,6 +138,8 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
             f".grad is the sum of several passes: {at(pass_.place)} adds to it",
         )
         lines.append(f"The update at {at(others[0].place)} changes {told}, and never {join(names, 3)}.")
+        if written := program.updated.get(leaves[0]):
+            lines.append(f"{at(written[0].place)} changes {names[0]}, without a gradient.")
         remedy = (
             f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
         )

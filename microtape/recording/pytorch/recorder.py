@@ -29,6 +29,7 @@ from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
+from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
 from microtape.recording.pytorch.mode_stack import StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
@@ -135,6 +136,7 @@ class TorchRecorder:
     def __enter__(self) -> TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.threads)
+            stack.enter_context(UsersWarnings())
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
-from microtape.recording.findings.updating import loss_of, took_it_well
+from microtape.recording.findings.updating import learned, loss_of, took_it_well
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 
@@ -46,8 +46,8 @@ class Search:
         self._known_notices = {_identity(one, first) for one in findings(first)}
         self._has_a_notice = False
         self._kept = [_Notice.of(one, first) for one in findings(first)]  # in the recording that is saved
-        self._reached: set[str] = set()  # the leaves that a gradient has reached, and those that were updated
-        self._updated: set[str] = set()
+        self._reached: set[str] = set()  # the leaves that a gradient has reached, and those that were updated by theirs
+        self._learned: set[str] = set()
         self._losses: dict[Place | None, float] = {}
         self._over = monotonic() + seconds
         self._told = 0.0
@@ -79,7 +79,7 @@ class Search:
         if one.kind == "no gradient":
             return one.leaf in self._reached
         if one.kind == "accumulated":
-            return one.leaf in self._updated
+            return one.leaf in self._learned
         return one.kind == "large update" and took_it_well(one.loss, self._losses.get(one.place, math.nan))
 
     def _note(self, recording: Recording) -> None:
@@ -88,7 +88,7 @@ class Search:
             self._losses[pass_.place] = loss_of(recording, pass_)
             leaves = (recording.nodes[step.node].variable for step in pass_.steps if step.grad_after is not None)
             self._reached.update(recording.tensors[leaf].name for leaf in leaves if leaf is not None)
-        self._updated.update(recording.tensors[one.tensor].name for one in recording.updates)
+        self._learned.update(recording.tensors[leaf].name for leaf in learned(recording))
 
     def over(self, passes: int) -> SearchEnd | None:
         """Why the search ends now, after so many passes; None if it goes on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,7 @@ def replaced(torch):
     return (
         torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
         *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
+        warnings.showwarning,
     )  # fmt: skip
 
 

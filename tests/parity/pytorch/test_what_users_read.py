@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pytest
 
 from microtape.recording.model.model import NodeRecord, Recording
 
@@ -119,3 +122,46 @@ def test_retain_grad_and_a_requested_input_that_is_not_reached_are_shown() -> No
     captured = recording.tensors[pass_.captures[1].tensor]
     assert (captured.name, captured.node is None) == ("unused", False)
     assert [call.kind for step in pass_.steps for call in step.hooks] == ["retain_grad"]
+
+
+def warned(torch: Any, repeat: int) -> None:
+    net, x = torch.nn.Linear(2, 1), torch.ones(4, 2)
+    for _ in range(repeat):
+        torch.nn.functional.mse_loss(net(x), torch.ones(4))
+        torch.nn.MSELoss()(net(x), torch.ones(4)).backward()
+    with torch.autograd.set_detect_anomaly(True):
+        y = (torch.zeros(1, requires_grad=True) * 0).sqrt() * 0
+        with contextlib.suppress(RuntimeError):
+            y.backward()
+
+
+@pytest.mark.parametrize("action", ["always", "default", "once", "ignore"])
+def test_a_warning_names_the_users_line_as_often_as_without_a_recorder(
+    action: Literal["always", "default", "once", "ignore"],
+) -> None:
+    import torch
+
+    def heard(run: Callable[[Callable[[Any], object]], object]) -> list[warnings.WarningMessage]:
+        globals().pop("__warningregistry__", None)
+        torch.nn.modules.loss.__dict__.pop("__warningregistry__", None)
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter(action)
+            run(lambda torch: warned(torch, 3))
+        return [one for one in found if "size" in str(one.message) or "Sqrt" in str(one.message)]
+
+    plain, ours = heard(lambda program: program(torch)), heard(recorded)
+    if action != "once":  # which is once for each module, and torch's line in a loss is the user's here
+        assert [str(one.message)[:20] for one in ours] == [str(one.message)[:20] for one in plain]
+    assert {one.filename for one in ours} <= {__file__}
+    first = warned.__code__.co_firstlineno
+    assert {one.lineno - first for one in ours} == {"once": {3, 8}, "ignore": set()}.get(action, {3, 4, 8})
+
+
+def test_a_warning_that_is_an_error_is_one() -> None:
+    def run(torch: Any) -> None:
+        with pytest.raises(UserWarning, match="target size"):
+            torch.nn.functional.mse_loss(torch.ones(4, 1, requires_grad=True), torch.ones(4))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recorded(run)

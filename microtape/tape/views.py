@@ -188,15 +188,16 @@ class MultiViewOperation(Operation):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        first = next(part for part in gradient if part is not None)
-        return (
-            self.grad_x(
-                [
-                    zeros_like(first, shape, first.dtype) if part is None else part
-                    for part, shape in zip(gradient, self.shape, strict=True)
-                ]
-            ),
-        )
+        return (self.grad_x(zeros_for_none(gradient, self.shape)),)
+
+
+def zeros_for_none(gradient: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """The gradients of several outputs of these shapes, with zeros for those that are undefined, but not for all."""
+    first = next(part for part in gradient if part is not None)
+    return [
+        zeros_like(first, shape, first.dtype) if part is None else part
+        for part, shape in zip(gradient, shapes, strict=True)
+    ]
 
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:

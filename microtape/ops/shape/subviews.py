@@ -260,7 +260,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """`chunk`, but no part counts as a view; see `unsafe_split`."""
     sections = _chunk_size_or_sections(input, chunks, dim)
-    return unsafe_split(input, sections, dim) if is_integer(sections) else unsafe_split_with_sizes(input, sections, dim)
+    if isinstance(sections, int):
+        return unsafe_split(input, sections, dim)
+    return unsafe_split_with_sizes(input, sections, dim)
 
 
 def _chunk_size_or_sections(input: Any, chunks: int, dim: int) -> int | list[int]:

@@ -149,7 +149,7 @@ class _Layers(Recurrent):
         """One layer in one direction: its hidden states, (L, N, hidden_size), and its last state."""
         weight_ih, weight_hh, bias_ih, bias_hh = weights
         steps = functional.linear(sequence, weight_ih, bias_ih).unbind(0)
-        weight = weight_hh.t()  # once, not in each step
+        weight = weight_hh.t().contiguous()  # once: a product with a transposed matrix takes up to twice as long
         outputs = []
         for from_input in reversed(steps) if backwards else steps:
             with scope("step"):  # so that a picture can fold the steps

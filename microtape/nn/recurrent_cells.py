@@ -25,7 +25,7 @@ def lstm_step(from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> Any:
 
     The gates i, f and o (input, forget, output) are between 0 and 1; g is what is to be remembered.
     """
-    i, f, g, o = (from_hidden + from_input).chunk(4, -1)
+    i, f, g, o = (from_hidden + from_input).unsafe_chunk(4, -1)
     memory = f.sigmoid() * state[1] + i.sigmoid() * g.tanh()
     return o.sigmoid() * memory.tanh(), memory
 
@@ -35,7 +35,7 @@ def gru_step(from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> Any:
 
     r resets and z updates; both are between 0 and 1.
     """
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = from_input.chunk(3, -1), from_hidden.chunk(3, -1)
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = from_input.unsafe_chunk(3, -1), from_hidden.unsafe_chunk(3, -1)
     r, z = (h_r + x_r).sigmoid(), (h_z + x_z).sigmoid()
     n = (x_n + h_n * r).tanh()
     return ((state[0] - n) * z + n,)

@@ -319,6 +319,7 @@ def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Arra
             for operand in operands:
                 if operand.version is not None and operand.version.number:
                     keep_versions(node)
+                    break
         elif plan is ONLY_RESULT:
             node.saved = (SavedTensor(output),)
         else:

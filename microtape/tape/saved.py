@@ -89,9 +89,10 @@ def keep_versions(node: Node) -> None:
 
     Raises InferenceTensorError if one of them is an inference tensor.
     """
-    if any(item is not None and item.version is INFERENCE for item in node.saved or ()):
+    versions = tuple([0 if item is None or item.version is None else item.version.number for item in node.saved or ()])
+    if INFERENCE.number in versions:
         raise InferenceTensorError(INFERENCE_MESSAGE, ("needed for", node.call_site))
-    node.versions = tuple([0 if item is None else version_number(item) for item in node.saved or ()])
+    node.versions = versions
 
 
 def unpack(node: Node, as_tensors: bool) -> list[Any]:
@@ -121,9 +122,11 @@ def unpack(node: Node, as_tensors: bool) -> list[Any]:
         values.append(array if array is None or array.ndim else array[()])  # see `as_number`
     if touched:
         for i in node.saved_order or range(len(saved)):
-            check_unchanged(node, i)
-            if type(saved[i]) is PackedTensor:
-                values[i] = as_number(saved[i].unpack(node).array)
+            item = saved[i]
+            if type(item) is PackedTensor:
+                values[i] = as_number(item.unpack(node).array)
+            elif item is not None:
+                check_unchanged(node, i)
     return values
 
 

@@ -74,7 +74,7 @@ class View:
         self.memory = base.array  # another array as soon as the base is given another shape in place
         self.steps = steps
         self.origin = origin  # a key of ADVICE, or "" if in-place writes are allowed
-        self.made: CallSite | None = None  # the call site, if it must not be written to
+        self.made: CallSite | None = None  # the call site, if it must not be written to and no node tells
         self.edge = NO_EDGE  # its history when the base's version was `seen`
         self.seen = (base.version or ensure_version(base)).number
         self.is_source = False  # whether requires_grad_() was called on the view itself
@@ -119,7 +119,8 @@ class View:
                 message = f"{which} inference mode and {what_is} modified inplace in normal mode."
         else:
             message = f"{which} and {what_is} modified inplace."
-        raise InPlaceError(f"{message} {ADVICE[self.origin]}", ("view made", self.made))
+        made = self.made if node is None else self.made or node.call_site
+        raise InPlaceError(f"{message} {ADVICE[self.origin]}", ("view made", made))
 
 
 class ViewOperation(Unary):
@@ -162,7 +163,7 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     node.x_shape = array.shape
     output = new_tensor(type(x), node.forward(array))
     receiver, nr = edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
-    view = make_view(output, x, (node,))
+    view = make_view(output, x, (node,), recorded=edge is not NO_EDGE)
     if edge is not NO_EDGE and view is not None:
         view.edge = (node, 0)
         node.next_nodes, node.input_nrs = (receiver,), (nr,)
@@ -188,15 +189,16 @@ class MultiViewOperation(Operation):
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply."""
-        first = next(part for part in gradient if part is not None)
-        return (
-            self.grad_x(
-                [
-                    zeros_like(first, shape, first.dtype) if part is None else part
-                    for part, shape in zip(gradient, self.shape, strict=True)
-                ]
-            ),
-        )
+        return (self.grad_x(zeros_for_none(gradient, self.shape)),)
+
+
+def zeros_for_none(gradient: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """The gradients of several outputs of these shapes, with zeros for those that are undefined, but not for all."""
+    first = next(part for part in gradient if part is not None)
+    return [
+        zeros_like(first, shape, first.dtype) if part is None else part
+        for part, shape in zip(gradient, shapes, strict=True)
+    ]
 
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
@@ -210,9 +212,9 @@ def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
         return tuple([step.forward(x) for step in steps])
     edges = tracked((x,))
     outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
-    made = _made_here()
-    views = [make_view(output, x, (step,), "multi_output", made) for output, step in zip(outputs, steps, strict=True)]
-    if edges and x.version is not INFERENCE:
+    recorded = bool(edges) and x.version is not INFERENCE
+    views = [make_view(one, x, (step,), "multi_output", recorded) for one, step in zip(outputs, steps, strict=True)]
+    if recorded:
         for output_nr, view in enumerate(views):
             view.edge = (node, output_nr)  # type: ignore[union-attr]
         record(node, (x,), edges, outputs, sys._getframe(2))
@@ -233,13 +235,13 @@ def make_view(
     x: TensorState,
     steps: tuple[ViewOperation, ...],
     origin: str = "",
-    made: CallSite | None = None,
+    recorded: bool = False,
 ) -> View | None:
     """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
 
     Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own and x's is not
-    inference mode. `made` is the call site, where the caller knows it. Returns None if `x` is an inference tensor: then
-    `output` is one, too, and no tracked view; see Note [Inference tensors].
+    inference mode. `recorded` says that a node of its own will be its history. Returns None if `x` is an inference
+    tensor: then `output` is one, too, and no tracked view; see Note [Inference tensors].
     """
     output.version = x.version or ensure_version(x)
     if output.version is INFERENCE:
@@ -253,8 +255,8 @@ def make_view(
         inherited = not origin or before.origin == "inference_mode"
         view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin)
         view.root = x if before.root is ITSELF else before.root
-    if view.origin:
-        view.made = made or _made_here()
+    if view.origin and not recorded:
+        view.made = _made_here()
     meta = output.meta or ensure_meta(output)
     meta.view = view
     output.edge = None

@@ -209,6 +209,8 @@ class Methods(Interop):
     split_with_sizes, unfold, take = subviews.split_with_sizes, windows.unfold, windows.take
     diagflat, fill_diagonal_ = assembling.diagflat, windows.fill_diagonal_
     unbind, split, chunk = subviews.unbind, subviews.split, subviews.chunk
+    unsafe_split, unsafe_chunk = subviews.unsafe_split, subviews.unsafe_chunk
+    unsafe_split_with_sizes = subviews.unsafe_split_with_sizes
     tensor_split, hsplit, vsplit = subviews.tensor_split, subviews.hsplit, subviews.vsplit
     flip, fliplr, flipud = flipping.flip, flipping.fliplr, flipping.flipud
     roll, rot90 = flipping.roll, flipping.rot90

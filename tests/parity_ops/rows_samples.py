@@ -96,6 +96,13 @@ row(
     "fill_diagonal_ wrap", lambda mt, x: x.clone().fill_diagonal_(2.0, wrap=True), real(5, 2), in_place=True, node=False
 )
 row("split_with_sizes", lambda mt, x: mt.split_with_sizes(x, [1, 2]), real(3))
+row("unsafe_split", lambda mt, x: mt.unsafe_split(x, 2), real(3, 2))
+row("unsafe_split, one part used", lambda mt, x: x.unsafe_split(2, dim=1)[1], real(2, 3))
+row("unsafe_split_with_sizes", lambda mt, x: x.unsafe_split_with_sizes([1, 2], dim=1), real(2, 3))
+row("unsafe_chunk", lambda mt, x: mt.unsafe_chunk(x, 3, -1), real(2, 5))
+row("unsafe_chunk of nothing", lambda mt, x: x.unsafe_chunk(3), real(0, 2))
+row("wrong: unsafe_split", lambda mt, x: mt.unsafe_split(x, -1), real(3), smooth=False)
+row("wrong: unsafe_chunk", lambda mt, x: x.unsafe_chunk(0), real(3), smooth=False)
 row("split_with_sizes along", lambda mt, x: x.split_with_sizes([1, 1], dim=1), real(3, 2))
 row(
     "concatenate, row_stack",

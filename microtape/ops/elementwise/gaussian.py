@@ -59,13 +59,45 @@ def looked_up(function: Callable[..., float], x: Any) -> Any:
     return (start + integral * factor).astype(x.dtype, copy=False)
 
 
+_OF_SQUARES = (
+    5.42141299e-09,
+    2.75809367e-08,
+    -4.79465096e-06,
+    8.45967857e-05,
+    -6.14838677e-04,
+    -1.95287728e-04,
+    1.02769864e-01,
+    1.12837925e00,
+)
+"""The coefficients of p in `erf_of`, the highest first: fitted to artanh(erf x) / x for |x| ≤ 4, with erf's weights."""
+
+
+def erf_of(x: Any) -> Any:
+    """erf for an array of floats, right to the last bits. For single precision it is tanh(x · p(x²)).
+
+    The argument of tanh that gives erf x is so smooth that a short polynomial p suffices, in a quarter of the time of
+    the table.
+    """
+    if x.dtype == np.float64:
+        return looked_up(math.erf, x)
+    inside = x.astype(np.float32, copy=False).clip(-4, 4)  # beyond, erf is ±1 to the last bit
+    square = inside * inside
+    z = square * _OF_SQUARES[0]
+    for coefficient in _OF_SQUARES[1:-1]:
+        z += coefficient
+        z *= square
+    z += _OF_SQUARES[-1]
+    z *= inside
+    return np.tanh(z).astype(x.dtype, copy=False)
+
+
 @refusing(c="erf_vml_cpu")
 class ErfBackward0(Unary):
     formula = "z = 2/√π · ∫₀ˣ e⁻ᵗ² dt    ∂z/∂x = 2/√π · e⁻ˣ²"
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return in_chunks(lambda x: looked_up(math.erf, x), x)
+        return in_chunks(erf_of, x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return g * (2 / math.sqrt(math.pi) * exp(-x * x))
@@ -90,7 +122,7 @@ class GeluBackward0(Unary):
 
     @staticmethod
     def forward(x: Any) -> Any:
-        return in_chunks(lambda x: x * (0.5 * (1 + looked_up(math.erf, x * math.sqrt(0.5)))), x)
+        return in_chunks(lambda x: x * (0.5 * (1 + erf_of(x * math.sqrt(0.5)))), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
         return in_chunks(self.through, g, x) if isinstance(x, np.ndarray) else self.through(g, x)

@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.ops.elementwise.arithmetic import times_number
 from microtape.ops.elementwise.exponential import exp, exp2
-from microtape.ops.elementwise.gaussian import looked_up
+from microtape.ops.elementwise.gaussian import erf_of
 from microtape.ops.elementwise.selection import where
 from microtape.ops.elementwise.trigonometric import cos
 from microtape.ops.shared.choice import choose
@@ -223,7 +223,7 @@ def _inverse_erf(x: Any) -> Any:
     w = -np.log((1 - x) * (1 + x))
     z = x * choose(w < 5, np.polyval(_CENTRE, w - 2.5), np.polyval(_TAIL, np.sqrt(w) - 3))
     for _ in range(2):
-        z = z - (looked_up(math.erf, z) - x) / (2 / math.sqrt(math.pi) * np.exp(-z * z))
+        z = z - (erf_of(z) - x) / (2 / math.sqrt(math.pi) * np.exp(-z * z))
     return choose(np.abs(x) == 1, np.copysign(np.inf, x), choose(np.abs(x) > 1, np.nan, z))
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from microtape.ops.shape.joining import cat, stack
+from microtape.ops.shape.joining import CatBackward0, stack
 from microtape.ops.shared.arguments import dim_index, is_integer
+from microtape.tape.multi_output import MultiOutputOperation, call_multi_output
 from microtape.tape.operation import Unary, call
 from microtape.tape.tensor_state import TensorState
-from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls
+from microtape.tape.views import MultiViewOperation, ViewOperation, replay, view_call, view_calls, zeros_for_none
 
 __all__ = [
     "chunk",
@@ -26,6 +27,9 @@ __all__ = [
     "split_with_sizes",
     "tensor_split",
     "unbind",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "vsplit",
 ]
 
@@ -150,20 +154,47 @@ class SplitWithSizesBackward0(MultiViewOperation):
 
     def parts(self, shape: tuple[int, ...]) -> list[ViewOperation]:
         """See MultiViewOperation."""
-        stops = np.cumsum(self.sizes).tolist()
-        return [
-            SliceBackward0(self.dim, slice(stop - size, stop)) for size, stop in zip(self.sizes, stops, strict=True)
-        ]
+        return [SliceBackward0(self.dim, part) for part in _consecutive(self.sizes)]
 
     def grad_x(self, gradients: list[Any]) -> Any:
         """See MultiViewOperation."""
-        return cat(gradients, self.dim)
+        return call(CatBackward0(self.dim), *gradients)
 
 
 class SplitBackward0(SplitWithSizesBackward0):
     """`split` into parts of one size."""
 
     __slots__ = ()
+
+
+class UnsafeSplitWithSizesBackward0(MultiOutputOperation):
+    """Parts that share the memory of x without counting as views: cheaper, and a write to one of them is unnoticed."""
+
+    __slots__ = ("dim", "sizes")
+    formula = SplitWithSizesBackward0.formula
+    op = "unsafe_split"
+    returns = staticmethod(lambda *outputs: outputs)
+
+    def __init__(self, dim: int, sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.dim, self.sizes = dim, sizes
+
+    def forward(self, x: Any) -> list[Any]:
+        return [x[(*_WHOLE * self.dim, part)] for part in _consecutive(self.sizes)]
+
+    def grad_x(self, gradients: list[Any]) -> Any:
+        return call(CatBackward0(self.dim), *zeros_for_none(gradients, self.shape))
+
+
+class UnsafeSplitBackward0(UnsafeSplitWithSizesBackward0):
+    """`unsafe_split` into parts of one size."""
+
+    __slots__ = ()
+
+
+def _consecutive(sizes: Sequence[int]) -> list[slice]:
+    """The ranges of parts of these sizes, one after the other."""
+    return [slice(stop - size, stop) for size, stop in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
@@ -183,37 +214,66 @@ def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
 
     Raises RuntimeError if the sizes do not add up.
     """
-    if not tensor.ndim:
+    dim, sizes = _sections(tensor, split_size_or_sections, dim)
+    kind = SplitBackward0 if is_integer(split_size_or_sections) else SplitWithSizesBackward0
+    return view_calls(tensor, kind(dim, sizes))
+
+
+def unsafe_split(tensor: Any, split_size: int, dim: int = 0) -> Any:
+    """`split`, but no part counts as a view: autograd does not notice when one of them is written to."""
+    return call_multi_output(UnsafeSplitBackward0(*_sections(tensor, operator.index(split_size), dim)), tensor)
+
+
+def unsafe_split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    """`split_with_sizes`, but no part counts as a view; see `unsafe_split`."""
+    return call_multi_output(UnsafeSplitWithSizesBackward0(*_sections(input, list(split_sizes), dim)), input)
+
+
+def _sections(x: Any, split_size_or_sections: Any, dim: int) -> tuple[int, list[int]]:
+    """The dimension, counted from the front, and the sizes of the parts. Raises RuntimeError as `split` does."""
+    if not x.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = dim_index(dim, tensor.ndim)
-    size = tensor.shape[dim]
+    dim = dim_index(dim, x.ndim)
+    size = x.shape[dim]
     if not is_integer(split_size_or_sections):
         sections = [int(section) for section in split_size_or_sections]
         if sum(sections) != size:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at dimension "
-                f"{dim}), "
-                f"but got split_sizes={sections}"
+                f"{dim}), but got split_sizes={sections}"
             )
-        return view_calls(tensor, SplitWithSizesBackward0(dim, sections))
+        return dim, sections
     part = operator.index(split_size_or_sections)
     if part < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={part}")
     if part == 0 and size:
         raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}")
-    sections = [min(part, size - start) for start in range(0, size, part or 1)] or [0]
-    return view_calls(tensor, SplitBackward0(dim, sections))
+    return dim, [min(part, size - start) for start in range(0, size, part or 1)] or [0]
 
 
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most `chunks` parts of one size along `dim`; the last may be smaller."""
+    sections = _chunk_size_or_sections(input, chunks, dim)
+    return split(input, sections, dim)
+
+
+def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """`chunk`, but no part counts as a view; see `unsafe_split`."""
+    sections = _chunk_size_or_sections(input, chunks, dim)
+    if isinstance(sections, int):
+        return unsafe_split(input, sections, dim)
+    return unsafe_split_with_sizes(input, sections, dim)
+
+
+def _chunk_size_or_sections(input: Any, chunks: int, dim: int) -> int | list[int]:
+    """What `split` gets for `chunk`: the size of a part, or all sizes if there is nothing to share out."""
     chunks = operator.index(chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     size = input.shape[dim_index(dim, input.ndim)]
-    return split(input, -(-size // chunks), dim) if size else split(input, [0] * chunks, dim)
+    return -(-size // chunks) if size else [0] * chunks
 
 
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[Any, ...]:

@@ -56,6 +56,22 @@ def test_a_module_does_what_it_does_in_torch(row: Row) -> None:
         assert same(one, other), f"torch {one!r}\nmicrotape {other!r}"
 
 
+def reached(node: Any) -> list[Any]:
+    """The name of a node and, in turn, of the nodes that it leads to."""
+    return [node.name(), *[reached(receiver) for receiver, _ in node.next_functions if receiver is not None]]
+
+
+@pytest.mark.parametrize("kind", ["RNNCell", "LSTMCell", "GRUCell"])
+def test_the_graph_of_a_cell_has_the_nodes_of_torch(kind: str) -> None:
+    import torch
+
+    graphs = []
+    for mt in (torch, microtape):
+        state = getattr(mt.nn, kind)(3, 4)(mt.ones(2, 3))
+        graphs.append([reached(one.grad_fn) for one in tensors(state)])
+    assert graphs[0] == graphs[1]
+
+
 @pytest.mark.parametrize("kind", ["Linear", "Conv2d", "LSTM", "Embedding", "float64"])
 @pytest.mark.parametrize("size", [1, 2, 5, 16, 17, 100])
 def test_weights_of_every_size_are_torchs_to_the_bit(kind: str, size: int) -> None:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from microtape.basics.call_site import user_stacklevel
 from microtape.functions.function_call import arguments_by_position, call_function
 from microtape.functions.function_node import Context, FunctionNode, node_of
 from microtape.tape.grad_mode import GradMode, mode
@@ -81,7 +82,7 @@ class Function(metaclass=FunctionMeta):
             "invoke them on the class itself. Instantiating an autograd function will raise an error in a future "
             "version of PyTorch.",
             DeprecationWarning,
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

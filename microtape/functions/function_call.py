@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from microtape.basics.call_site import LIBRARY_FILES, user_frame
+from microtape.basics.call_site import LIBRARY_FILES, user_frame, user_stacklevel
 from microtape.errors import InPlaceError
 from microtape.functions.function_node import FunctionNode
 from microtape.tape.grad_mode import GradMode, mode
@@ -154,7 +154,7 @@ def _warn_of_other_writes(node: FunctionNode, tensors: list[Any]) -> None:
                 "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated "
                 "should be passed to ctx.mark_dirty().",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=user_stacklevel(),
             )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics import dtypes
+from microtape.basics.call_site import user_stacklevel
 from microtape.basics.devices import check_device
 from microtape.ops.shared.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
@@ -68,7 +69,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than microtape.tensor(sourceTensor).",
             UserWarning,
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
     return tell_made(data, _make_leaf(np.array(as_numeric_array(data, dtype)), requires_grad, device))
 

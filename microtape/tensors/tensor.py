@@ -13,6 +13,7 @@ import numpy as np
 
 from microtape.absent import Absent
 from microtape.basics import devices, dtypes
+from microtape.basics.call_site import user_stacklevel
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
 from microtape.tape.in_place import write
@@ -268,7 +269,7 @@ class Tensor(Methods):
                 "mistake, make sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for "
                 "more information.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=user_stacklevel(),
             )
         return None
 
@@ -496,7 +497,7 @@ class Tensor(Methods):
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
                 "Consider using tensor.detach() first.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=user_stacklevel(),
             )
 
     def __bool__(self) -> bool:

@@ -160,7 +160,7 @@ class detect_anomaly:  # noqa: N801 - torch's name
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
 
     def __enter__(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.call_site import user_stacklevel
 from microtape.basics.summing import total
 from microtape.ops.elementwise.activation import sigmoid, softplus
 from microtape.ops.elementwise.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
@@ -303,7 +304,7 @@ def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
         f"Using a target size ({y.shape}) that is different to the input size ({x.shape}). This will likely lead to "
         "incorrect results due to broadcasting. Please ensure they have the same size.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=user_stacklevel(),
     )
     return broadcast_tensors(x, y)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from microtape.basics.call_site import user_stacklevel
 from microtape.ops.shared.arguments import dim_index, sizes
 from microtape.tape.reshape_in_place import view_call_
 from microtape.tape.tensor_state import TensorState
@@ -110,7 +111,7 @@ def reversed_dims(x: Any) -> Any:
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=user_stacklevel(),
         )
     return permute(x, tuple(reversed(range(x.ndim))))
 

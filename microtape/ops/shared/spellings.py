@@ -104,7 +104,7 @@ def _write(target: Any, value: Any) -> None:
                 f"{list(target.array.shape)}, which does not match the required output shape "
                 f"{list(value.array.shape)}. Pass a tensor of that shape, or an empty one.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=user_stacklevel(),
             )
         target.array = resized(target.array, value.array.shape)
     target.copy_(value)

@@ -19,13 +19,31 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
     told = set()
     tables = [one for one in program.recording.tensors if len(one.shape) == 2 and one.shape[0] == one.shape[1] > 1]
     for node in [program.node(one.node) for one in tables if one.node is not None]:
-        if len(node.operands) < 2 or node.place is None or node.place.line in told or node.kind != "operation":
+        if node.place is None or node.place.line in told or node.kind != "operation":
+            continue
+        if (loss := _loss_that_expands(program, node)) is not None:
+            told.add(node.place.line)
+            yield _in_a_loss(program, node, loss)
+        if len(node.operands) < 2:
             continue
         shapes = _column_and_vector(program, node)
         if shapes is None or not _is_reduced(program, node.id):
             continue
         told.add(node.place.line)
         yield _finding(program, node, *shapes)
+
+
+def _loss_that_expands(program: Program, node: NodeRecord) -> NodeRecord | None:
+    """The loss that repeats its prediction, since its target has another shape, if the node is that repetition."""
+    users = [program.node(one) for one in program.users.get(node.id, ())]
+    if node.op != "expand" or len(users) != 1 or "Loss" not in users[0].name or users[0].place != node.place:
+        return None
+    operand, output = node.operands[0].ref, node.outputs[0]
+    if operand is None or output is None:
+        return None
+    before = program.recording.tensors[operand.tensor].shape
+    size = program.recording.tensors[output.tensor].shape[0]
+    return users[0] if before in ((size,), (size, 1)) else None
 
 
 def _column_and_vector(program: Program, node: NodeRecord) -> tuple[Operand, Operand] | None:
@@ -84,6 +102,32 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
     remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."
     if not first.isidentifier() or not second.isidentifier():
         remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
+    return Finding(
+        "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
+        program.tensor_of(node),
+    )  # fmt: skip
+
+
+def _in_a_loss(program: Program, node: NodeRecord, loss: NodeRecord) -> Finding:
+    operand, output = node.operands[0], node.outputs[0]
+    assert operand.ref is not None
+    assert output is not None
+    table = program.recording.tensors[output.tensor].shape
+    shape = program.recording.tensors[operand.ref.tensor].shape
+    name, size = program.operand_name(operand), table[0]
+    other = (size,) if len(shape) == 2 else (size, 1)
+    text = headline(
+        f"{loss.op} broadcasts {name} ({format_shape(shape)}) to {format_shape(table)} at {at(node.place)}, as its "
+        "target has another shape",
+        f"{loss.op} broadcasts {name} to {format_shape(table)} at {at(node.place)}: its target has another shape",
+        f"{loss.op} broadcasts to {format_shape(table)} at {at(node.place)}: its target has another shape",
+    )
+    lines = (
+        f"{program.expression(node.place) or loss.op} pairs every element of {name}, of shape {shape}, with every "
+        f"element of the target, of shape {other}: {size * size:,} numbers instead of {size:,}.",
+        "They are reduced afterwards, so that no error shows it.",
+    )
+    remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
     return Finding(
         "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
         program.tensor_of(node),

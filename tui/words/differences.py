@@ -157,10 +157,10 @@ def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: In
         return None
     text = result.rpartition("=")[2]  # the last part of `z = σ(x) = 1 / (1 + e⁻ˣ)` is arithmetic
     at = {symbol: float(number) for symbol, number in numbers.items() if number is not None}
-    here = evaluate(text.strip(), at)
-    if here is None or not np.isclose(here, float(computed[index]), rtol=1e-3, atol=1e-6):
+    here, recorded, slope = evaluate(text.strip(), at), *(element(x, x.shape, index) for x in (computed, gradient))
+    if here is None or recorded is None or slope is None or not np.isclose(here, recorded, rtol=1e-3, atol=1e-6):
         return None
-    return _quotient(text.strip(), at, order[output], float(gradient[index]))
+    return _quotient(text.strip(), at, order[output], slope)
 
 
 def _quotient(text: str, at: Mapping[str, float], symbol: str, gradient: float) -> float | None:

@@ -129,7 +129,8 @@ def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:
     """The gradient and the finite difference at the element where they differ most, and its index."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
-    apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
+    with np.errstate(invalid="ignore"):
+        apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
     worst = int(apart.argmax())
     node = program.node(one.node)
     refs = [operand.ref for operand in node.operands if operand.ref is not None]

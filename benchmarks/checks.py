@@ -24,29 +24,47 @@ from benchmarks.pytorch import pytorch
 from benchmarks.training import training
 from benchmarks.workloads import FOUR, SAMPLES, SCALAR_MLP_SIZE, SMALL_MLP, Workload, mlp, scalar_mlp, scalars
 
-LOOP = """\
+RECORDED = """\
+import sys
 from time import process_time
 
 import microtape
 from benchmarks.engines import Torch
+from benchmarks.measure import keep_freed_memory
 from benchmarks.workloads import SMALL_MLP, Workload, mlp
 
 
-def seconds(record):
-    run = Torch("microtape").prepare(Workload("mlp", "", mlp, **SMALL_MLP))
-    run()
+run = Torch("microtape").prepare(Workload("mlp", "", mlp, **SMALL_MLP))
+
+
+def loop():
+    for _ in range(1_000):
+        run()
+
+
+def recorded(program):
+    with microtape.record() as recorder:
+        program()
+    return recorder
+
+
+def each():
+    for _ in range(1_000):
+        recorded(run)
+
+
+def seconds(program):
     start = process_time()
-    if record:
-        with microtape.record() as recorder:  # kept: its memory is freed after this
-            for _ in range(1_000):
-                run()
-    else:
-        for _ in range(1_000):
-            run()
+    kept = program()  # what is returned is freed after this
     return process_time() - start
 
 
-print(seconds(record=True) / seconds(record=False))
+run()
+if sys.argv[1] == "loop":
+    print(seconds(lambda: recorded(loop)) / seconds(loop))
+else:
+    keep_freed_memory()
+    print(seconds(each) / seconds(loop))
 """
 # A program of its own: at each pass, names of tensors are looked for in all that the running functions hold, and the
 # functions of these benchmarks hold five engines.
@@ -56,18 +74,13 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """The cost of `record()`, of a large recording, and of saving and loading it."""
     import microtape
 
-    run = engines[OURS].prepare(Workload("mlp", "", mlp, **SMALL_MLP))
-
-    def recorded() -> None:
-        with microtape.record():
-            run()
-
-    rounds = 3 if quick else 9
-    alone = [float(subprocess.check_output([sys.executable, "-c", LOOP], text=True)) for _ in range(rounds)]
-    yield Figure("1,000 passes of MLP 64-128-10 under record()", float(np.median(alone)), "× plain", 3.5)
-    yield Figure(
-        "MLP 64-128-10 under record(), which begins and ends", median_ratio(recorded, run, rounds), "× plain", 8
-    )
+    for what, how, most in (
+        ("1,000 passes of MLP 64-128-10 under record()", "loop", 3.5),
+        ("MLP 64-128-10 under record(), which begins and ends", "each", 8),
+    ):
+        command = [sys.executable, "-c", RECORDED, how]
+        ratios = [float(subprocess.check_output(command, text=True)) for _ in range(3 if quick else 9)]
+        yield Figure(what, float(np.median(ratios)), "× plain", most)
 
     samples = SAMPLES[0] * 12, SAMPLES[1] * 12
     large = engines[OURS].prepare(Workload("large", "", scalar_mlp, scalars(SCALAR_MLP_SIZE), samples))

@@ -60,7 +60,9 @@ def more_results_than_inputs(exercise):
 
 def not_written_into(exercise):
     """backward: the numbers of the tape and the weights are unchanged afterwards"""
-    tape = _tape(exercise, {"x": THREE.copy()}, [("add", "y", "x", "x"), ("mul", "s", "y", "x"), ("add", "z", "s", "s")])
+    tape = _tape(
+        exercise, {"x": THREE.copy()}, [("add", "y", "x", "x"), ("mul", "s", "y", "x"), ("add", "z", "s", "s")]
+    )
     weights = np.array([1.0, 10.0, 100.0])
     tape.backward("z", weights)
     return {"tape.values": _values(tape), "weights": weights}

@@ -53,6 +53,7 @@ class WrittenPass:
         self.kept: list[_Kept] = []  # while the node runs
 
     def start(self, node: int, gradient: Value) -> None:
+        """A row runs, and takes this gradient."""
         self.stop()
         self.node, self.gradient = node, gradient
 
@@ -113,6 +114,7 @@ class WrittenPass:
         )
 
     def finish(self) -> Pass:
+        """The pass, when it is over."""
         self.stop()
         return Pass(
             index=self.index,

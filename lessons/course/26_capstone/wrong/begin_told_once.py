@@ -1,6 +1,5 @@
 """You tell the writer once that backward begins. Each call of backward begins a pass."""
 
-
 has_begun = []
 
 

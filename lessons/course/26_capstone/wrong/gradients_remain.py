@@ -2,7 +2,6 @@
 begins with an empty dictionary; only `.grad` of the leaves stays.
 """
 
-
 found = {}
 
 

@@ -4,7 +4,8 @@
 first finding has to be stands in `expected.toml`, which names the culprit's line by its text. `healthy/` looks
 suspicious, but is right; so are the bundled examples, the lessons and the programs of the documentation, unless
 `expected.toml` says why not. `pytorch/` holds programs for PyTorch in the same way, and in `models` whole models, which
-are healthy. `own_engines/` holds programs that are engines themselves, and write their recording with a `RecordingWriter`.
+are healthy. `own_engines/` holds programs that are engines themselves, and write their recording with a
+`RecordingWriter`.
 """
 
 from __future__ import annotations

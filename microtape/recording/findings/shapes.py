@@ -53,9 +53,7 @@ def _wrong_in(program: Program, position: int, step: BackwardStep) -> Finding | 
 def _delivered(program: Program, position: int, step: BackwardStep, node: int, shape: Shape, wanted: Shape) -> Finding:
     name, sender, has = program.name(node), program.name(step.node), _words(wanted)
     if _spreads(wanted, shape):
-        why = (
-            f"{name} was stretched from {has} to {format_shape(shape)}, so each of its numbers was used several times."
-        )
+        why = f"{name} was stretched from {has} to {_words(shape)}, so it was used several times."
         remedy = f"Sum what {sender} sends to {name} over what was stretched, down to {has}, before you add it."
     elif shape == wanted[::-1]:
         why = f"That is the shape of {name}, transposed."

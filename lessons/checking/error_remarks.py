@@ -56,6 +56,10 @@ ERROR_REMARKS = (
     ),
     (r"mismatch in its core dimension", "In a matrix product the inner sizes must be equal: n × k times k × m."),
     (
+        r"could not be broadcast together",
+        "Elementwise operations need sizes that are equal or 1, counted from the right. A matrix product is `@`.",
+    ),
+    (
         r"read-only|non-broadcastable output operand",
         "`+=` writes into the existing array, which is only a view or too small. `a = a + b` makes a new one.",
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from lessons.checking.checking_process import CheckingProcess
 from lessons.checking.observe import Observation, Outcome, observe
-from lessons.checking.plain_data import difference
+from lessons.checking.plain_data import Plain, difference
 from lessons.model.header import LessonError
 from lessons.model.lesson import Exercise, WrongAnswer
 
@@ -57,21 +57,24 @@ class Expected:
     def mistakes(self, name: str, did: Outcome) -> Mistakes:
         """The known wrong answers that do this in the check of that name, which is the first that a file fails.
 
-        They are run up to that check, and only those that do the same there are run through the others: some checks
-        take seconds.
+        They are run up to that check, or the first one that they fail, and only those that do the same there are run
+        through the others: some checks take long.
         """
         if self._mistakes is not None:
             return _that_do(self._mistakes, name, did)
         names = self._names[: self._names.index(name) + 1]
-        similar = _that_do(self._run(self._exercise.wrong_answers, names), name, did)
+        right = {one: self.outcomes[one].value for one in names[:-1]}
+        similar = _that_do(self._run(self._exercise.wrong_answers, names, right), name, did)
         return similar if names == self._names else self._run([wrong for wrong, _ in similar], self._names)
 
-    def _run(self, mistakes: Sequence[WrongAnswer], names: Sequence[str]) -> Mistakes:
+    def _run(
+        self, mistakes: Sequence[WrongAnswer], names: Sequence[str], right: Mapping[str, Plain] | None = None
+    ) -> Mistakes:
         if not mistakes:
             return []
         files = [wrong.path for wrong in mistakes]
-        return list(zip(mistakes, observe(self._exercise, files, names=names, process=self._process, last=False),
-                        strict=True))  # fmt: skip
+        observed = observe(self._exercise, files, names=names, right=right, process=self._process, last=False)
+        return list(zip(mistakes, observed, strict=True))
 
 
 def _that_do(mistakes: Mistakes, name: str, did: Outcome) -> Mistakes:

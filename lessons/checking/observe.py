@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +64,7 @@ def observe(
     seconds: float = SECONDS,
     seeds: Sequence[int] = (),
     names: Sequence[str] | None = None,
+    right: Mapping[str, Plain] | None = None,
     process: CheckingProcess | None = None,
     last: bool = True,
 ) -> list[Observation]:
@@ -76,6 +77,7 @@ def observe(
         seeds: for each seed, `at_random` of `check.py` is called as well, with a random generator; its outcomes are
             named `at_random 0` and so on.
         names: the checks to make; without it, all of them.
+        right: what is right in some of these checks. A file is left at the first of them in which it is not.
         process: a process that has been started before; without it, one is started.
         last: whether this is the last job of the process, which then ends.
 
@@ -89,6 +91,7 @@ def observe(
         "files": [[str(file.resolve()), _pieced(exercise, file)] for file in files],
         "memory": TORCH_MEMORY if process.engine == "torch" else MEMORY,
         "seeds": list(seeds),
+        "right": dict(right or {}),
     }
     report = process.run(job, seconds, last=last)
     events: list[list[dict[str, Any]]] = []

@@ -2,7 +2,7 @@
 
 The report has its own channel, separate from what the file prints, and every line of it carries a secret token from
 the parent process. A file can damage only this process. Even a forged report cannot pass the checks, because the parent
-compares it with the expected results, which this process does not know.
+compares it with the expected results, which a process with a learner's file does not know.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from lessons.checking.no_subprocesses import no_subprocesses
-from lessons.checking.plain_data import plain
+from lessons.checking.plain_data import difference, plain
 from lessons.model.lesson import AT_RANDOM
 from microtape.basics.renamed import Renamed
 
@@ -74,7 +74,7 @@ def _do(job: dict[str, Any], channel: int) -> None:
     check = _run(job["check"], "check")
     for path, text in job["files"]:
         report("file", path=path)
-        _try(path, text, _trials(check, job["names"], job["seeds"]), report)
+        _try(path, text, _trials(check, job["names"], job["seeds"]), job["right"], report)
     report("end")
 
 
@@ -105,8 +105,10 @@ def _trials(check: types.ModuleType, names: list[str], seeds: list[int]) -> dict
     return trials
 
 
-def _try(path: str, text: str | None, trials: dict[str, Callable[[Any], Any]], report: Reporter) -> None:
-    """Run the file, then call every trial with its module."""
+def _try(
+    path: str, text: str | None, trials: dict[str, Callable[[Any], Any]], right: dict[str, Any], report: Reporter
+) -> None:
+    """Run the file, then call every trial with its module, or up to the first one that does not do what is right."""
     report("begin", name=None)
     module = _watched(path, report, partial(_run, path, "exercise", text))
     if module is None:
@@ -114,8 +116,11 @@ def _try(path: str, text: str | None, trials: dict[str, Callable[[Any], Any]], r
     for name, function in trials.items():
         report("begin", name=name)
         observed = _watched(path, report, partial(_observed, function, module))
+        did = None if observed is None else plain(observed[0])
         if observed is not None:
-            report("observed", name=name, value=plain(observed[0]))
+            report("observed", name=name, value=did)
+        if name in right and (observed is None or difference(did, right[name]) is not None):
+            return
 
 
 def _watched(path: str, report: Reporter, action: Callable[[], Any]) -> Any:

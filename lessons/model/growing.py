@@ -101,7 +101,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 def _put(text: str, piece: Piece) -> str:
     lines, there = text.splitlines(), pieces(text)
     known = there.get(piece.name)
-    owner, _, method = piece.name.partition(".")
+    owner, _, method = piece.name.partition(".") if piece.lines[0].startswith(" ") else ("", "", "")
     if known is not None and "class " in piece.lines[0]:
         pass  # its methods are pieces of their own
     elif known is not None:

@@ -48,6 +48,7 @@ class Program(ABC):
     """A program to kill."""
 
     name = ""
+    share = 1  # of all kills
     most_lost = 0.0  # seconds of typing that were lost by a kill
 
     @abstractmethod
@@ -187,6 +188,7 @@ class Types(Program):
     """`microtape learn`, while somebody types: what stood on the screen two seconds before is in the file."""
 
     name = "microtape learn, while somebody types"
+    share = 9  # a hundred of a thousand kills: when the last letters are saved depends on how fast somebody types
 
     def begin(self, folder: Path) -> Callable[[random.Random], Outcome]:
         return lambda chance: self._once(chance, folder / str(chance.random()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def test_a_writer_that_is_not_atomic_is_found() -> None:
     ran = run("-c", CARELESS)
     assert ran.returncode == 1
     assert "the file is broken: AssertionError: cut off" in ran.stderr
+
+
+def test_the_figures_of_other_kinds_stay(tmp_path) -> None:
+    figures = tmp_path / "kills.json"
+    kinds = [["progress", "1", "1"], ["microtape film", "7", "2"]]
+    figures.write_text(json.dumps({"faults": 0, "most_lost_s": 1.5, "kinds": kinds}), encoding="utf-8")
+    ran = run("-m", "tests.kills", "3", "--only", "progress", "--figures", str(figures))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert [one[:2] for one in found["kinds"]] == [["progress", "3"], ["microtape film", "7"]]
+    assert (found["kills"], found["most_lost_s"]) == (10, 1.5)
 
 
 @pytest.mark.slow

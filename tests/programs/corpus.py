@@ -4,13 +4,15 @@
 first finding has to be stands in `expected.toml`, which names the culprit's line by its text. `healthy/` looks
 suspicious, but is right; so are the bundled examples, the lessons and the programs of the documentation, unless
 `expected.toml` says why not. `pytorch/` holds programs for PyTorch in the same way, and in `models` whole models, which
-are healthy.
+are healthy. `own_engines/` holds programs that are engines themselves, and write their recording with a
+`RecordingWriter`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import runpy
 import sys
 import tomllib
 import types
@@ -18,7 +20,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.findings import Finding, FindingKind
@@ -84,6 +86,11 @@ def healthy_torch_programs() -> list[Path]:
     return [path for folder in ("healthy", "models") for path in sorted((HERE / "pytorch" / folder).glob("*.py"))]
 
 
+def own_engines(kind: Literal["broken", "healthy"]) -> list[Path]:
+    """The programs of `own_engines/`."""
+    return sorted((HERE / "own_engines" / kind).glob("*.py"))
+
+
 def healthy_programs() -> list[Path]:
     """The programs in which nothing is wrong, wherever they are."""
     exceptions = {ROOT / path for path in table()["exceptions"]}
@@ -99,7 +106,8 @@ def expected(program: Path) -> Expected:
 
     Raises ValueError if it names a line that is not there, or is there twice.
     """
-    entry = table()["pytorch" if program.parent.parent.name == "pytorch" else "broken"][program.stem]
+    folder = program.parent.parent.name
+    entry = table()[folder if folder in ("pytorch", "own_engines") else "broken"][program.stem]
     text = [line.strip() for line in program.read_text(encoding="utf-8").splitlines()]
     lines = list(_strings(entry["line"]))
     if missing := [line for line in lines if text.count(line) != 1]:
@@ -113,6 +121,13 @@ def _strings(entry: object) -> Iterator[str]:
     for one in entry if isinstance(entry, list) else [entry]:
         assert isinstance(one, str)
         yield one
+
+
+def recording_of(engine: Path) -> Recording:
+    """The recording that a program of `own_engines/` writes, run in its folder."""
+    with contextlib.chdir(engine.parent):
+        recording: Recording = runpy.run_path(engine.name)["writer"].recording
+    return recording
 
 
 class Enough(SystemExit):

@@ -22,7 +22,9 @@ from tests.programs.corpus import (
     broken_programs,
     expected,
     healthy_programs,
+    own_engines,
     record_program,
+    recording_of,
     table,
 )
 
@@ -38,9 +40,6 @@ def recorded(program: Path) -> Recording:
     return record_program(program)[0]
 
 
-OF_OWN_ENGINES = "wrong sum"  # what no program on microtape can have; test_sums.py has engines that do
-
-
 @cache
 def verdict(program: Path) -> Verdict:
     return Verdict(program, expected(program), findings(recorded(program)))
@@ -52,9 +51,10 @@ def test_every_broken_program_has_an_entry_and_every_entry_a_program() -> None:
 
 
 def test_each_kind_has_three_broken_programs() -> None:
-    kinds = Counter(kind for path in broken_programs() for kind in expected(path).kinds)
+    programs = [*broken_programs(), *own_engines("broken")]
+    kinds = Counter(kind for path in programs for kind in expected(path).kinds)
     assert set(kinds) <= set(get_args(FindingKind))
-    assert [kind for kind in get_args(FindingKind) if kinds[kind] < 3] == [OF_OWN_ENGINES]
+    assert [kind for kind in get_args(FindingKind) if kinds[kind] < 3] == []
 
 
 def test_there_are_enough_programs_of_both_sorts() -> None:
@@ -149,6 +149,17 @@ def test_the_first_finding_of_broken_programs_names_the_kind_and_the_line() -> N
     wrong = [one for one in map(verdict, broken_programs()) if one.misses]
     told = "\n".join(f"{one.program.name}: {', '.join(one.misses)}; found {one.found[:1]}" for one in wrong)
     assert len(wrong) <= (1 - RIGHT) * len(broken_programs()), told
+
+
+@pytest.mark.parametrize("program", own_engines("broken"), ids=lambda path: path.stem)
+def test_the_first_finding_of_a_broken_engine_names_the_kind_and_the_line(program: Path) -> None:
+    found = findings(recording_of(program))
+    assert Verdict(program, expected(program), found).misses == (), found[:1]
+
+
+@pytest.mark.parametrize("program", own_engines("healthy"), ids=lambda path: path.stem)
+def test_nothing_is_wrong_in_a_healthy_engine(program: Path) -> None:
+    assert [one for one in findings(recording_of(program)) if one.severity != "notice"] == []
 
 
 @pytest.mark.sampled(5)

@@ -31,7 +31,7 @@ def every_operation(exercise):
     """Every operation so far: u = eˣ, v = u², w = v · x, z = w + u at x = 0.75"""
     rows = [("exp", "u", "x"), ("square", "v", "u"), ("mul", "w", "v", "x"), ("add", "z", "w", "u")]
     tape = _tape(exercise, {"x": 0.75}, rows)
-    return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
+    return {"tape.rows": tape.rows, "tape.values": _values(tape), **_plain(tape.backward("z"))}
 
 
 def _gradients(exercise, rows, **numbers):
@@ -45,6 +45,10 @@ def _tape(exercise, numbers, rows):
     for operation, *names in rows:
         getattr(tape, operation)(*names)
     return tape
+
+
+def _values(tape):
+    return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
 def _plain(gradients):

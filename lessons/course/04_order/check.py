@@ -60,7 +60,7 @@ def from_the_middle(exercise):
     """backward from the middle of a tape: a = x², z = a · x, aside = eᵃ, later = z · aside, from z"""
     rows = [("square", "a", "x"), ("mul", "z", "a", "x"), ("exp", "aside", "a"), ("mul", "later", "z", "aside")]
     tape = _tape(exercise, {"x": 0.5}, rows)
-    return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
+    return {"tape.rows": tape.rows, "tape.values": _values(tape), **_plain(tape.backward("z"))}
 
 
 def all_of_it(exercise):
@@ -80,6 +80,10 @@ def _tape(exercise, numbers, rows):
     for operation, *names in rows:
         getattr(tape, operation)(*names)
     return tape
+
+
+def _values(tape):
+    return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
 def _plain(gradients):

@@ -61,6 +61,13 @@ def table(exercise):
     return _plain(_tape(exercise, numbers, rows).backward("z"))
 
 
+def array_for_each(exercise):
+    """backward: t = s + s sends the same array twice, and keeps its own gradient"""
+    numbers = {"x": np.array([1.0, 2.0, 4.0]), "y": np.array([3.0, 5.0, 7.0])}
+    rows = [("mul", "s", "x", "y"), ("add", "t", "s", "s"), ("add", "u", "t", "x"), ("sum", "z", "u")]
+    return _plain(_tape(exercise, numbers, rows).backward("z"))
+
+
 def every_operation(exercise):
     """backward: every operation so far, and a row that leads nowhere, at x = 0.75"""
     rows = [
@@ -71,7 +78,7 @@ def every_operation(exercise):
         ("add", "z", "w", "u"),
     ]
     tape = _tape(exercise, {"x": 0.75}, rows)
-    return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
+    return {"tape.rows": tape.rows, "tape.values": _values(tape), **_plain(tape.backward("z"))}
 
 
 def _try(exercise, from_shape, to_shape):
@@ -86,6 +93,10 @@ def _tape(exercise, numbers, rows):
     for operation, *names in rows:
         getattr(tape, operation)(*names)
     return tape
+
+
+def _values(tape):
+    return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
 def _plain(gradients):

@@ -58,6 +58,16 @@ def more_results_than_inputs(exercise):
     return np.asarray(exercise.jacobian(tape, "z", "x"))
 
 
+def not_written_into(exercise):
+    """backward: the numbers of the tape and the weights are unchanged afterwards"""
+    tape = _tape(
+        exercise, {"x": THREE.copy()}, [("add", "y", "x", "x"), ("mul", "s", "y", "x"), ("add", "z", "s", "s")]
+    )
+    weights = np.array([1.0, 10.0, 100.0])
+    tape.backward("z", weights)
+    return {"tape.values": _values(tape), "weights": weights}
+
+
 def every_operation(exercise):
     """backward: every operation so far, a row that leads nowhere, a row and a column that are stretched"""
     numbers = {"row": THREE[:2] / 2, "column": np.array([[0.5], [2.0]])}
@@ -70,7 +80,7 @@ def every_operation(exercise):
         ("sum", "z", "t"),
     ]
     tape = _tape(exercise, numbers, rows)
-    return {"tape.rows": tape.rows, "tape.values": _plain(tape.values), **_plain(tape.backward("z"))}
+    return {"tape.rows": tape.rows, "tape.values": _values(tape), **_plain(tape.backward("z"))}
 
 
 def _tape(exercise, numbers, rows):
@@ -80,6 +90,10 @@ def _tape(exercise, numbers, rows):
     for operation, *names in rows:
         getattr(tape, operation)(*names)
     return tape
+
+
+def _values(tape):
+    return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
 def _plain(gradients):

@@ -4,7 +4,7 @@ import numpy as np
 def product(exercise):
     """matmul: (2, 3) @ (3, 1), and its row"""
     tape = _product(exercise, _numbers((2, 3), 1.0), _numbers((3, 1), -2.0))
-    return {"tape.values": _plain(tape.values), "tape.rows": tape.rows}
+    return {"tape.values": _values(tape), "tape.rows": tape.rows}
 
 
 def bills(exercise):
@@ -37,6 +37,15 @@ def stack_of_one(exercise):
     return _backward(exercise, (1, 2, 3), (3, 2))
 
 
+def not_written_into(exercise):
+    """backward: the numbers of the tape and the weights are unchanged afterwards"""
+    rows = [("matmul", "c", "a", "b"), ("add", "d", "c", "c"), ("mul", "z", "d", "c")]
+    tape = _tape(exercise, {"a": _numbers((2, 2, 3), 1.0), "b": _numbers((3, 2), -2.0)}, rows)
+    weights = _numbers((2, 2, 2), 0.5)
+    tape.backward("z", weights)
+    return {"tape.values": _values(tape), "weights": weights}
+
+
 def every_operation(exercise):
     """Every operation so far, a row that leads nowhere, the table, and the refusal"""
     numbers = {
@@ -62,7 +71,7 @@ def every_operation(exercise):
     jacobian = np.asarray(exercise.jacobian(line, "z", "x"))
     return {
         "tape.rows": tape.rows,
-        "tape.values": _plain(tape.values),
+        "tape.values": _values(tape),
         **_plain(tape.backward("z")),
         "jacobian": jacobian,
         "backward from three numbers without weights": str(refused),
@@ -97,6 +106,10 @@ def _tape(exercise, numbers, rows):
     for operation, *names in rows:
         getattr(tape, operation)(*names)
     return tape
+
+
+def _values(tape):
+    return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
 def _plain(gradients):

@@ -66,12 +66,15 @@ def twice(exercise):
 
 
 def arrays_of_their_own(exercise):
-    """backward of (x + y).sum(), twice: what is added to x.grad does not change y.grad"""
+    """backward of (x + y).sum(), twice, and of (x + y + x).sum(): what x gets does not change what y gets"""
     x, y = exercise.Tensor([1.0, 2.0]), exercise.Tensor([3.0, 4.0])
     total = (x + y).sum()
     total.backward()
     total.backward()
-    return {"x.grad": _grad(x), "y.grad": _grad(y)}
+    u, v = exercise.Tensor([1.0, 2.0]), exercise.Tensor([3.0, 4.0])
+    (u + v + u).sum().backward()
+    return {"x.grad": _grad(x), "y.grad": _grad(y), "x.grad of (x + y + x).sum()": _grad(u),
+            "y.grad of (x + y + x).sum()": _grad(v)}  # fmt: skip
 
 
 def not_reached(exercise):
@@ -109,7 +112,7 @@ def recording(exercise):
     with_writer(exercise, writer)
     recorded = writer.recording
     return {
-        "operations": [node.op for node in recorded.nodes if node.variable is None],
+        "operations": [_told(recorded, node) for node in recorded.nodes if node.variable is None],
         "passes": [_deliveries(recorded, one) for one in recorded.passes],
     }
 
@@ -128,10 +131,19 @@ def with_writer(exercise, writer):
         exercise.writer = None
 
 
+def _told(recorded, node):
+    """An operation with its operands, by their values."""
+    operands = [recorded.tensors[one.ref.tensor].values[0].tolist() if one.ref else one.text for one in node.operands]
+    return f"{node.op} of {' and '.join(map(str, operands))}"
+
+
 def _deliveries(recorded, one):
-    """For each receiver the terms that arrive, in any order, and the sum; for each leaf its .grad."""
+    """What each row takes; for each receiver the terms that arrive, in any order, and the sum; each leaf's .grad."""
     found = {}
     for step in one.steps:
+        if step.grad_after is None:
+            taken = found.setdefault(f"the row of {recorded.label(step.node)} takes", [])
+            taken.append(None if step.grad_outputs[0] is None else step.grad_outputs[0].tolist())
         for delivery in step.deliveries:
             to = found.setdefault(f"to {recorded.label(delivery.node)}", {"terms": [], "sum": None})
             to["terms"] = sorted([*to["terms"], delivery.term.tolist()], key=str)

@@ -21,15 +21,16 @@ from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
 from microtape.recording.findings.returned import gradients_of_functions
 from microtape.recording.findings.scale import vanishing_and_exploding
+from microtape.recording.findings.shapes import wrong_shapes
 from microtape.recording.findings.sums import wrong_sums
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient, results_without,
-    gradients_of_functions, never_reset, idle_steps, zero_gradients, written_through_a_view, unmeant_broadcasts,
-    probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient,
+    results_without, gradients_of_functions, never_reset, idle_steps, zero_gradients, written_through_a_view,
+    unmeant_broadcasts, probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
@@ -55,7 +56,7 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
         found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
-    if any(one.kind == "wrong sum" for one in found):
+    if any(one.kind in ("wrong sum", "wrong shape") for one in found):
         found = [one for one in found if one.kind != "accumulated"]  # which takes for granted that .grad is a sum
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]

@@ -32,6 +32,7 @@ FindingKind: TypeAlias = Literal[
     "probabilities",  # given to a loss that takes scores or logarithms
     "written through a view",
     "growing graph",
+    "wrong shape",  # a gradient in an engine of the user's own does not have the shape of its number
     "wrong sum",  # an engine of the user's own stores something else than the sum of what was delivered
 ]
 RankKind: TypeAlias = Literal[

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from functools import cache
 from types import FrameType
@@ -19,10 +18,9 @@ import numpy as np
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.errors import RecordingError
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.formula import parse_formula
 from microtape.recording.model.model import (
-    BackwardStep,
-    Delivery,
     EdgeRecord,
     NodeRecord,
     Operand,
@@ -37,8 +35,10 @@ from microtape.recording.model.options import OWN_ENGINE
 from microtape.recording.writing.copies import frozen
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.variable_names import Held, tensors_in_frames
+from microtape.recording.writing.written_pass import WrittenPass
 from microtape.tape.node import Node
 
+_LONGEST = 60  # characters of a number in a message
 _BACKWARD = "Backward0"  # how the names of the built-in operations' nodes end
 _ALSO = {"MmBackward0": "matmul"}  # the operation, where the node is called otherwise
 
@@ -59,7 +59,7 @@ class RecordingWriter:
         self._tensors: dict[Hashable, _Tensor] = {}
         self._nodes: list[NodeRecord] = []
         self._passes: list[Pass] = []
-        self._open: _OpenPass | None = None
+        self._open: WrittenPass | None = None
         self._names: dict[int, dict[str, None]] = {}  # id of an object -> the variables that held it
 
     def leaf(self, leaf: Hashable, value: Any) -> None:
@@ -87,7 +87,7 @@ class RecordingWriter:
         self._look_for_names(_program_frame())
         first = frozen(gradient)
         grads = {one.number: one.grad for one in self._tensors.values() if one.grad is not None}
-        self._open = _OpenPass(len(self._passes), self._place(), node, tensor.ref, first, self._nodes, grads)
+        self._open = WrittenPass(len(self._passes), self._place(), node, tensor.ref, first, self._nodes, grads)
 
     def run(self, result: Hashable, gradient: Any) -> None:
         """A row of the tape runs: it takes `gradient`, the sum of what has arrived. Deliveries of this row follow."""
@@ -137,7 +137,7 @@ class RecordingWriter:
     def _names_of(self, key: Hashable) -> tuple[str, ...]:
         return (key,) if isinstance(key, str) else tuple(self._names.get(id(key), ()))
 
-    def _pass(self) -> _OpenPass:
+    def _pass(self) -> WrittenPass:
         if self._open is None:
             raise RecordingError("no backward is running: call `begin` first")
         return self._open
@@ -155,7 +155,16 @@ class RecordingWriter:
         return found
 
     def _named(self, key: Hashable) -> str:
-        return repr(key)[:60]
+        """A number in words: its name, else its value."""
+        self._look_for_names(_program_frame())
+        tensor = self._tensors.get(key)
+        if isinstance(key, str) or (tensor is None and type(key).__repr__ is not object.__repr__):
+            return repr(key)[:_LONGEST]
+        if names := self._names_of(key):
+            return names[0]
+        if tensor is None:
+            return f"an object of {type(key).__name__}"
+        return f"the number {format_value(tensor.value, _LONGEST)}"
 
     def _node_of(self, tensor: _Tensor) -> int:
         """The number of the node that computed a number; a leaf's stands on the tape from its first use on."""
@@ -242,114 +251,6 @@ class _Tensor:
             values={0: self.value},
             grad=self.grad,
         )
-
-
-class _OpenPass:
-    """A backward pass that has begun."""
-
-    def __init__(
-        self,
-        index: int,
-        place: Place | None,
-        root: int,
-        ref: TensorRef,
-        seed: Value,
-        nodes: Sequence[NodeRecord],
-        grads: dict[int, Value],
-    ) -> None:
-        self.index, self.place, self.root, self.ref, self.seed, self.grads = index, place, root, ref, seed, grads
-        self.tape = nodes
-        self.length = len(nodes)
-        self.dependencies = _dependencies(nodes, root)
-        self.left = Counter(self.dependencies)
-        self.sums: dict[int, Value] = {root: seed}
-        self.steps: list[BackwardStep] = []
-        self.node: int | None = None
-        self.gradient: Value | None = None
-        self.deliveries: dict[int, Delivery] = {}  # by edge
-
-    def start(self, node: int, gradient: Value) -> None:
-        self.stop()
-        self.node, self.gradient = node, gradient
-
-    def deliver(self, node: int, term: Value, total: Value) -> None:
-        """Raises LookupError if no edge of the running node is left that leads there."""
-        edges = self.tape[self.node].edges if self.node is not None else ()
-        output = next((i for i, one in enumerate(edges) if one.node == node and i not in self.deliveries), None)
-        if output is None:
-            raise LookupError(node)
-        self.left[node] = max(self.left[node] - 1, 0)
-        before = self.sums.get(node)
-        self.sums[node] = total
-        self.deliveries[output] = Delivery(output, node, 0, term, before, total, self.left[node])
-
-    def keep(self, node: int, before: Value | None, after: Value) -> None:
-        if self.node != node:
-            self.stop()
-            self.node, self.gradient = node, self.sums.get(node)
-        self._end_step(before, after)
-
-    def stop(self) -> None:
-        """The running node has sent all that it sends."""
-        if self.node is not None:
-            self._end_step(None, None)
-
-    def _end_step(self, before: Value | None, after: Value | None) -> None:
-        assert self.node is not None
-        edges = self.tape[self.node].edges
-        sent = tuple(self.deliveries[i].term if i in self.deliveries else None for i in range(len(edges)))
-        self.steps.append(
-            BackwardStep(
-                index=len(self.steps),
-                node=self.node,
-                grad_outputs=(self.gradient,),
-                saved=(),
-                grad_inputs=sent,
-                deliveries=tuple(self.deliveries.values()),
-                grad_before=before,
-                grad_after=after,
-                freed=False,
-                hooks=(),
-                made=(),
-                error=None,
-            )
-        )
-        self.node, self.deliveries = None, {}
-
-    def finish(self) -> Pass:
-        self.stop()
-        return Pass(
-            index=self.index,
-            kind="backward",
-            place=self.place,
-            roots=(EdgeRecord(self.root, 0),),
-            root_tensors=(self.ref,),
-            seeds=(self.seed,),
-            retain_graph=True,
-            create_graph=False,
-            captures=(),
-            tape=self.length,
-            nodes=tuple(sorted(self.dependencies)),
-            dependencies=self.dependencies,
-            ready=(self.root,),
-            grads=self.grads,
-            steps=tuple(self.steps),
-            error=None,
-        )
-
-
-def _dependencies(nodes: Sequence[NodeRecord], root: int) -> dict[int, int]:
-    """For each node behind the root, how many gradients it waits for. The root waits for none."""
-    counted = {root: 0}
-    waiting = [root]
-    while waiting:
-        for node, _ in nodes[waiting.pop()].edges:
-            if node is not None:
-                if node not in counted:
-                    counted[node] = 0
-                    waiting.append(node)
-                counted[node] += 1
-    return counted
 
 
 class _Known(NamedTuple):

@@ -99,6 +99,7 @@ ERRORS = {
     "(x,)": lambda: (leaf(1.0),) * leaf(1.0),  # type: ignore[operator]
     "`x, y = ...`": lambda: (leaf(1.0),).sum(),  # type: ignore[attr-defined]
     "inner sizes": lambda: np.ones((2, 3)) @ np.ones((2, 3)),
+    "A matrix product is `@`": lambda: np.ones((2, 1)) * np.ones((3, 2)),
     "only a view": into_a_view,
     "or too small": into_a_small_one,
     "list of the rows still": again,

@@ -1,7 +1,8 @@
 """Answers as learners of different styles write them, without a look at the solution: each is judged rightly.
 
 `answers/LESSON_right.txt` and `answers/LESSON_wrong.txt` hold one answer below each line of ===: the piece of the
-exercise that the learner writes. What stands above the first such line belongs to every answer.
+exercise that the learner writes. What stands above the first such line belongs to every answer. A lesson may have
+several such files, `LESSON.SOMETHING_right.txt`.
 """
 
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lessons.checking.verdict import check
-from lessons.model.growing import with_pieces
+from lessons.model.growing import pieces, with_pieces
 from lessons.model.load import load_course
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -19,18 +20,28 @@ COURSE = load_course()
 
 def answers():
     for path in sorted(ANSWERS.glob("*.txt")):
-        lesson, _, kind = path.stem.rpartition("_")
+        names, _, kind = path.stem.rpartition("_")
+        lesson = names.partition(".")[0]
         shared, *parts = re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for part in parts:
             name, _, text = part.partition("\n")
             yield pytest.param(lesson, f"{shared}{text}", kind == "right", id=f"{lesson}-{kind}-{name}")
 
 
+def file_of(exercise, text):
+    """The learner's file. Their Tensor replaces the whole of the one that the exercise only names."""
+    piece = f"class Tape:\n{text}" if text.startswith("    ") else text
+    lines = exercise.path.read_text(encoding="utf-8").splitlines()
+    if "class Tensor" in piece:
+        unwritten = pieces("\n".join(lines))["Tensor"]
+        del lines[unwritten.start : unwritten.end]
+    return with_pieces("\n".join(lines), piece)
+
+
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize(("lesson", "text", "right"), answers())
 def test_it_is_judged_rightly(lesson, text, right, tmp_path):
     exercise = COURSE.named(lesson).exercise
-    piece = f"class Tape:\n{text}" if text.startswith("    ") else text
     file = tmp_path / "mine.py"
-    file.write_text(with_pieces(exercise.path.read_text(encoding="utf-8"), piece), encoding="utf-8")
+    file.write_text(file_of(exercise, text), encoding="utf-8")
     assert check(exercise, file).passed is right

@@ -53,6 +53,11 @@ class TestPutting:
         assert pieces(found)["Tape.rows"].lines == ("    def rows(self):", "        return []")
         assert pieces(found)["helper"].lines == pieces(OWN)["helper"].lines
 
+    def test_a_statement_with_a_dot_is_no_method(self):
+        found = with_pieces(OWN, "import sys\n\nsys.setrecursionlimit(9000)\nfor one in [].copy():\n    print(one)\n")
+        assert "\nsys.setrecursionlimit(9000)\n" in found
+        assert "\nfor one in [].copy():\n    print(one)\n" in found
+
     def test_a_function_and_a_new_class_go_before_the_main_program(self):
         new = "def order():\n    return 1\n\n\nclass Tensor:\n    def sum(self):\n        return 2\n"
         found = with_pieces(OWN, new)

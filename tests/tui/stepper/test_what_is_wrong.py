@@ -5,6 +5,7 @@ import pytest
 import microtape as mt
 from microtape.recording.findings import findings
 from tests.programs.corpus import HERE, broken_programs, record_program
+from tests.programs.corpus import recording_of as own_engine
 from tests.support import handmade
 from tests.tui.stepper.test_app import bar, row, shown, stepper
 from tui.shell.spans import plain
@@ -52,6 +53,13 @@ async def test_the_first_line_is_the_first_finding(size):
         assert (
             line.replace(" ! 1 of 1", "").replace(" Enter explains", "").endswith(findings(recording)[0].headline[-9:])
         )
+
+
+async def test_the_first_line_names_a_wrong_shape_of_an_own_engine():
+    recording = own_engine(HERE / "own_engines" / "broken" / "postage.py")
+    async with stepper(recording).run_test(size=LARGE) as pilot:
+        line = " ".join(shown(pilot.app, FindingLine).split())
+        assert line.startswith("✗ totals sends postage a gradient that has shape 2×1, but postage has shape 1")
 
 
 async def test_where_nothing_is_wrong_the_line_says_what_is_computed():

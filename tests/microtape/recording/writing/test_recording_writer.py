@@ -151,7 +151,37 @@ class TestObjectsAsNames:
         assert [operand.text for operand in writer.recording.nodes[-1].operands] == ["", "2.5"]
 
 
+def test_a_leaf_may_keep_its_grad_while_its_row_still_delivers():
+    writer = RecordingWriter()
+    for name in ("x", "y"):
+        writer.leaf(name, 3.0)
+    writer.operation("z", "mul", ("x", "y"), 9.0)
+    for call, *rest in [("begin", "z"), ("run", "z", 1.0), ("deliver", "x", 3.0, 3.0), ("keep", "x", 3.0),
+                        ("deliver", "y", 3.0, 3.0), ("keep", "y", 3.0)]:  # fmt: skip
+        getattr(writer, call)(*rest)
+    recording = writer.recording
+    steps = recording.passes[0].steps
+    assert [recording.label(step.node) for step in steps] == ["z", "x", "y"]
+    assert [len(step.deliveries) for step in steps] == [2, 0, 0]
+
+
 class TestMistakesInTheCalls:
+    def test_an_object_without_a_name_is_called_by_its_value(self):
+        class Number:
+            pass
+
+        writer = RecordingWriter()
+        numbers = [Number(), Number()]
+        for one in numbers:
+            writer.leaf(one, 5.0)
+        writer.operation("z", "exp", numbers[:1], 1.0)
+        writer.begin("z")
+        writer.run("z", 1.0)
+        with pytest.raises(RecordingError, match="the number 5 is no operand"):
+            writer.deliver(numbers[1], 1.0, 1.0)
+        with pytest.raises(RecordingError, match="an object of Number is unknown"):
+            writer.keep(Number(), 1.0)
+
     def test_a_name_that_is_not_known(self):
         writer = RecordingWriter()
         with pytest.raises(RecordingError, match="'z' is unknown: it needs a call of `leaf` or `operation` first"):

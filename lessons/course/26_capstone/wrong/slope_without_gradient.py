@@ -1,0 +1,22 @@
+"""For tanh, you send the derivative alone. Multiply it by the gradient that arrives."""
+
+
+def send(operation, gradient, z, *operands):
+    if operation == "add":
+        return [gradient, gradient]
+    if operation == "mul":
+        x, y = operands
+        return [gradient * y, gradient * x]
+    if operation == "square":
+        (x,) = operands
+        return [gradient * 2 * x]
+    if operation == "exp":
+        return [gradient * z]
+    if operation == "sum":
+        (x,) = operands
+        return [gradient * np.ones_like(x)]
+    if operation == "matmul":
+        x, y = operands
+        return [gradient @ y.T, np.swapaxes(x, -1, -2) @ gradient]
+    if operation == "tanh":
+        return [1 - z**2]

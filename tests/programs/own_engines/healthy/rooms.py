@@ -1,0 +1,62 @@
+import numpy as np
+
+from microtape.recording import RecordingWriter
+
+writer = RecordingWriter("paint")
+values, rows, grads = {}, [], {}
+
+
+def leaf(name, value):
+    values[name] = np.asarray(value, float)
+    writer.leaf(name, values[name])
+
+
+def row(name, operation, *operands):
+    x, y = (*[values[one] for one in operands], None)[:2]
+    values[name] = {"add": lambda: x + y, "mul": lambda: x * y, "matmul": lambda: x @ y, "sum": lambda: x.sum()}[
+        operation
+    ]()
+    rows.append((name, operation, operands))
+    writer.operation(name, operation, operands, values[name])
+
+
+def rule(operation, g, x, y=None):
+    if operation == "add":
+        return g, g
+    if operation == "mul":
+        return g * y, g * x
+    if operation == "matmul":
+        return g @ y.T, x.T @ g
+    return (g * np.ones_like(x),)
+
+
+def fit(g, shape):
+    while g.ndim > len(shape):
+        g = g.sum(axis=0)
+    for axis, size in enumerate(shape):
+        g = g.sum(axis=axis, keepdims=True) if size == 1 else g
+    return g
+
+
+def backward(last):
+    sums = {last: np.ones_like(values[last])}
+    writer.begin(last, sums[last])
+    for name, operation, operands in reversed(rows):
+        writer.run(name, sums[name])
+        for one, term in zip(operands, rule(operation, sums[name], *[values[one] for one in operands])):
+            term = fit(term, values[one].shape)
+            sums[one] = sums.get(one, 0) + term
+            writer.deliver(one, term, sums[one])
+    for name in sums:
+        if name not in [made for made, _, _ in rows]:
+            grads[name] = grads.get(name, 0) + sums[name]
+            writer.keep(name, grads[name])
+
+
+leaf("wide", 3)
+leaf("high", 2)
+row("wall", "mul", "wide", "high")
+row("walls", "add", "wall", "wall")
+row("room", "mul", "walls", "wide")
+for _ in range(2):
+    backward("room")

@@ -88,6 +88,16 @@ def _submissions(folder: Path, course: Course, lesson: Lesson | None) -> Iterato
             yield place.parts[0], names[path.stem], path
 
 
+def left_out(folder: Path, course: Course, lesson: Lesson | None = None) -> list[Path]:
+    """The Python files that are not checked: no lesson has their name, or they are in no learner's folder."""
+    names = {one.name for one in course}
+    return [
+        path
+        for path in sorted(folder.rglob("*.py"))
+        if (path.stem not in names or path.parent == folder) and not (lesson is not None and path.parent == folder)
+    ]
+
+
 def missing(folder: Path, lesson: Lesson, found: Iterable[str]) -> Iterator[Graded]:
     """The learners who have a folder but no file for this lesson (links do not count)."""
     for name in sorted({place.name for place in folder.iterdir() if place.is_dir()} - set(found)):

@@ -18,6 +18,7 @@ import microtape.backward.accumulate
 import microtape.tape.fitting
 import microtape.tape.saved
 from microtape.backward.engine import GraphTask
+from microtape.basics.call_site import LIBRARY_FILES
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.tensor_state import TensorState
 from microtape.tensors.tensor import Tensor
@@ -130,8 +131,13 @@ FAULTS: dict[str, tuple[Replacement, ...]] = {
 
 @contextlib.contextmanager
 def injected(name: str) -> Iterator[None]:
-    """Inside the `with` block, the engine has the fault of that name. Raises KeyError for an unknown name."""
+    """Inside the `with` block, the engine has the fault of that name. Raises KeyError for an unknown name.
+
+    This file then is a part of the engine: its variables are no names of the program's tensors.
+    """
     with contextlib.ExitStack() as stack:
+        LIBRARY_FILES.add(__file__)
+        stack.callback(LIBRARY_FILES.discard, __file__)
         for owner, attribute, wrong in FAULTS[name]:
             right = getattr(owner, attribute)
             setattr(owner, attribute, wrong(right))

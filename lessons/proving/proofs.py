@@ -220,10 +220,13 @@ def mutants_are_caught(evidence: Evidence) -> Iterator[str]:
 
 
 def there_are_hints(evidence: Evidence) -> Iterator[str]:
-    """At least two hints, all different."""
+    """At least two hints, all different. No code runs over the end of a line: the lines of a hint are joined."""
     hints = evidence.lesson.exercise.hints
     if len(set(hints)) < max(2, len(hints)):
         yield "hints.md: write at least two hints, all different"
+    for line in "\n".join(hints).splitlines():
+        if line.replace("```", "").count("`") % 2:
+            yield f"hints.md: write code between backticks on one line: {line}"
 
 
 Proof = Callable[[Evidence], Iterator[str]]

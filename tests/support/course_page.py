@@ -24,8 +24,9 @@ with PyTorch in the engine's place, and says so: `Also passes in PyTorch 2.13.` 
 depend on it; `--no-torch` leaves it out. In the exercises marked with *own*, you build an engine of your own, so that
 there is nothing to run in PyTorch.
 
-The minutes are estimated from the length of the text, the questions and the lines to write, for a learner who types
-everything. The whole course takes about {hours} hours.
+The minutes are estimated from the length of the text and of the task, the questions, the wrong engine and the lines to
+write, for a learner who types everything. The small tasks (`t`) come on top, a minute or two each. The whole course
+takes about {hours} hours.
 
 In brackets stands the page of PyTorch's documentation; without one, the page has the name itself for its title.
 """

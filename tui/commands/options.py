@@ -324,7 +324,7 @@ LEARNING: Options = (
     (("--no-solutions",), {"action": "store_true", "help": "do not show solutions"}),
     (("--no-torch",), {"action": "store_true", "help": "check, watch: do not run a solved exercise in PyTorch, too"}),
     (("--json",), {"action": "store_true", "help": "grade, report: print JSON"}),
-    (("--csv",), {"action": "store_true", "help": "report: print a table for a spreadsheet, as CSV"}),
+    (("--csv",), {"action": "store_true", "help": "grade, report: print a table for a spreadsheet, as CSV"}),
     (("--exit-code",), {"action": "store_true", "help": "grade: exit with 5 unless every file solves its exercise"}),
     THEME,
     ASCII,

@@ -59,8 +59,8 @@ def learn(arguments: argparse.Namespace, *, theme: str, ascii: bool) -> int:
             from tui.learn.teacher_commands import grade
 
             return grade(
-                _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, ascii=ascii,
-                exit_code=arguments.exit_code,
+                _folder(words), course, " ".join(rest[1:]), as_json=arguments.json, as_csv=arguments.csv,
+                ascii=ascii, exit_code=arguments.exit_code,
             )  # fmt: skip
         if words.command == "report":
             from tui.learn.teacher_commands import class_report

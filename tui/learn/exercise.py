@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -29,17 +28,9 @@ READING = "c checks your file, h gives a hint. e edits the file here, o in your 
 EDITING = "You are editing the file. Ctrl+S saves and checks it, Esc saves it and stops editing."
 SAVED_AFTER = 1.0  # seconds after which typed text is saved
 
-AT_ONCE: dict[str, Callable[[TextArea], None]] = {
-    "backspace": lambda editor: editor.action_delete_left(),  # that of `Editor`
-    "delete": TextArea.action_delete_right,
-    "left": TextArea.action_cursor_left,
-    "right": TextArea.action_cursor_right,
-    "up": TextArea.action_cursor_up,
-    "down": TextArea.action_cursor_down,
-    "home": TextArea.action_cursor_line_start,
-    "end": TextArea.action_cursor_line_end,
-    "ctrl+home": lambda editor: editor.move_cursor((0, 0)),
-    "ctrl+end": lambda editor: editor.move_cursor(editor.document.end),
+AT_ONCE = {key: binding.action for binding in TextArea.BINDINGS for key in binding.key.split(",")} | {
+    "ctrl+home": "to_start",
+    "ctrl+end": "to_end",
 }
 """Keys handled at once: on a slow machine, their bindings would run only after the keys typed next."""
 
@@ -52,14 +43,14 @@ class Editor(TextArea):
         Binding("ctrl+s", "screen.check", "save and check", key_display="Ctrl+S"),
     ]
 
-    def on_key(self, event: Key) -> None:
+    async def on_key(self, event: Key) -> None:
         """Enter keeps the indentation, and indents after a colon. Escape is left to its binding.
 
         The bindings have no priority, so they run after the keys typed before them.
         """
         if event.key in AT_ONCE:
             event.prevent_default().stop()
-            AT_ONCE[event.key](self)
+            await self.run_action(AT_ONCE[event.key])
         if event.key not in ("enter", "escape"):
             return
         event.prevent_default()
@@ -80,6 +71,14 @@ class Editor(TextArea):
     def _resized(self) -> None:
         self.scroll_cursor_visible()
         self.post_message(self.Resized())
+
+    def action_to_start(self) -> None:
+        """Go to the beginning of the file."""
+        self.move_cursor((0, 0))
+
+    def action_to_end(self) -> None:
+        """Go to the end of the file."""
+        self.move_cursor(self.document.end)
 
     def action_delete_left(self) -> None:
         """Delete the selection or a character; within the indentation, delete back to the previous indentation step."""
@@ -194,14 +193,16 @@ class ExerciseView(Vertical):
             self._refused = not self.save()
 
     def done_editing(self) -> None:
-        """Save, and show the file again."""
+        """Save, and show the file again, where it was edited."""
         if not self.is_editing or not self.save():
             return
         self.remove_class("-editing")
+        file, top = self.query_one("#file"), self.query_one(Editor).scroll_y
+        self.call_after_refresh(file.scroll_to, y=top, animate=False)
         self.query_one(CursorNote).hide()
         self._say_keys()
         self.read()
-        self.query_one("#file").focus()
+        file.focus()
 
     def open_in_editor(self) -> None:
         """Open the file in $VISUAL or $EDITOR until the editor is closed."""
@@ -234,10 +235,10 @@ class ExerciseView(Vertical):
         if not self._has_said:
             self._show(_statics([Said(EDITING if self.is_editing else READING, "dim")]), "")
 
-    def write(self, lines: list[Said], title: str = "") -> None:
-        """Show lines in the lower box; wrapped lines keep their indentation."""
+    def write(self, lines: list[Said], title: str = "", *, top: int = 0) -> None:
+        """Show lines in the lower box, line `top` first; wrapped lines keep their indentation."""
         self._has_said, self._said = True, lines
-        self._show(_statics(lines), title)
+        self._show(_statics(lines), title, top)
 
     def rewrite(self, said: list[Said], now: list[Said]) -> None:
         """Replace lines in the lower box, unless it shows something else by now."""
@@ -255,12 +256,14 @@ class ExerciseView(Vertical):
         self._has_said, self._said = True, []
         self._show([Static(highlight(code, language="python")), *_statics([Said(""), *below])], title)
 
-    def _show(self, statics: list[Static], title: str) -> None:
+    def _show(self, statics: list[Static], title: str, top: int = 0) -> None:
         box, said = self.query_one("#verdict"), self.query_one("#said")
         box.border_title = title
         said.remove_children()
         said.mount_all(statics)
         box.scroll_home(animate=False)
+        if top:
+            self.call_after_refresh(box.scroll_to_widget, statics[top], top=True, animate=False)
 
 
 def _first_gap(code: str, shipped: str) -> Selection:

@@ -156,7 +156,7 @@ class LessonActionsScreen(GuardedScreen[None]):
             self._own_engine()
             return
         if self._verdict is None or not failed_checks(self._verdict):
-            self._exercise.write([Said("Check your file first, with c. If a check fails, d shows its steps.", "dim")])
+            self._exercise.write([Said(_no_steps(self._verdict), "dim")])
             return
         self._exercise.write([Said("Recording your file ...", "dim")])
         self._where(self._verdict)
@@ -209,7 +209,7 @@ class LessonActionsScreen(GuardedScreen[None]):
         self._show_title()
 
     def action_hint(self) -> None:
-        """Show one more hint below the previous ones."""
+        """Show one more hint below the previous ones, which are a scroll away."""
         self.action_view("exercise")
         hints = self.lesson.exercise.hints
         self._hints = min(self._hints + 1, len(hints))
@@ -221,8 +221,9 @@ class LessonActionsScreen(GuardedScreen[None]):
             if more
             else "That was the last hint. v shows a piece of the solution."
         )
-        self._exercise.write([*shown, Said(last, "dim")], f"hint {self._hints} of {len(hints)}")
         self._exercise.make_room()
+        title = f"hint {self._hints} of {len(hints)}"
+        self._exercise.write([*shown, Said(last, "dim")], title, top=2 * (self._hints - 1))
 
     def action_solution(self) -> None:
         """Show the next piece of the solution; once the exercise is solved, all of it."""
@@ -281,6 +282,17 @@ class LessonActionsScreen(GuardedScreen[None]):
         self._exercise.read()
         self._exercise.write([Said(f"Your file is kept as {kept}" if kept else "Your file had no changes.", "dim")])
         self._show_title()
+
+
+def _no_steps(verdict: Verdict | None) -> str:
+    """Why there are no steps of the learner's file."""
+    if verdict is None:
+        return "Check your file first, with c. If a check fails, d shows its steps."
+    if verdict.passed:
+        return "Your file passes all checks: none of its steps is wrong."
+    if verdict.broken is None and verdict.ended == "finished":
+        return "There are no steps to show: nothing is written in the file yet."
+    return "There are no steps to show: your file did not run to its end. c shows why."
 
 
 class DivergenceStepper(StepperScreen):

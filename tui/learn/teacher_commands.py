@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lessons import Course, Lesson, load_course
 from lessons.checking.class_report import CSV_COLUMNS, STATES, ClassReport
-from lessons.checking.grade_class import Graded
+from lessons.checking.grade_class import Graded, left_out
 from lessons.checking.grade_class import grade as graded
 from lessons.checking.verdict_report import short
 from lessons.model.template import TODO, new_lesson
@@ -20,6 +20,8 @@ from tui.shell.exits import CommandError, Exit
 from tui.shell.printing import put, put_error, put_json
 from tui.shell.progress import status_line
 from viz.basics.characters import to_ascii
+
+NAMED = 5  # at most so many files that are not checked are named
 
 
 def verify(folder: str) -> int:
@@ -51,7 +53,7 @@ def verify(folder: str) -> int:
     return Exit.OK
 
 
-def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool, exit_code: bool) -> int:
+def grade(folder: str, course: Course, name: str, *, as_json: bool, as_csv: bool, ascii: bool, exit_code: bool) -> int:
     """Check the files of a class. With `exit_code`, the code is NOT_SOLVED unless all of them solve their exercise.
 
     Raises:
@@ -63,7 +65,7 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool,
     results = []
     for one in graded(path, course, lesson):
         results.append(one)
-        if not as_json:
+        if not (as_json or as_csv):
             mark = marks[0] if one.passed else marks[1]
             line = short(f"{mark:2} {one.learner:20} {one.lesson.name:22} {_why(one)}".rstrip())
             put(to_ascii(line) if ascii else line, flush=True)
@@ -71,9 +73,12 @@ def grade(folder: str, course: Course, name: str, *, as_json: bool, ascii: bool,
         raise CommandError(_no_files(path, lesson))
     if as_json:
         put_json([one.as_json() for one in results], indent=1)
+    elif as_csv:
+        _put_csv(ClassReport.of(results))
     else:
         solved = sum(one.passed for one in results)
         put(f"\n{solved} of {len(results)} files solve their exercise")
+    _say_left_out(path, course, lesson)
     return Exit.NOT_SOLVED if exit_code and not all(one.passed for one in results) else Exit.OK
 
 
@@ -113,16 +118,29 @@ def class_report(folder: str, course: Course, name: str, *, as_json: bool, as_cs
     if as_json:
         put_json(found.as_json(), indent=1)
     elif as_csv:
-        lines = io.StringIO()
-        csv.writer(lines, lineterminator="\n").writerows([CSV_COLUMNS, *found.rows()])
-        put(lines.getvalue().rstrip("\n"))
+        _put_csv(found)
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         for line in _report_lines(found):
             indent = " " * (len(line) - len(line.lstrip()) + 4)
             for part in textwrap.wrap(short(line), width, subsequent_indent=indent) or [""]:
                 put(to_ascii(part) if ascii else part)
+    _say_left_out(path, course, lesson)
     return Exit.OK
+
+
+def _put_csv(found: ClassReport) -> None:
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows([CSV_COLUMNS, *found.rows()])
+    put(lines.getvalue().rstrip("\n"))
+
+
+def _say_left_out(path: Path, course: Course, lesson: Lesson | None) -> None:
+    """Name the files that were not checked, so that a wrong name does not pass for a missing file."""
+    files = [short(str(file.relative_to(path))) for file in left_out(path, course, lesson)]
+    if files:
+        more = f", and {len(files) - NAMED} more" if len(files) > NAMED else ""
+        put_error(f"not checked, because it is no LEARNER/LESSON.py: {', '.join(files[:NAMED])}{more}")
 
 
 def _report_lines(found: ClassReport) -> Iterator[str]:

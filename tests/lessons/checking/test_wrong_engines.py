@@ -143,3 +143,10 @@ class TestTheFirstDifferentStep:
     def test_a_check_without_backward_has_no_recording(self):
         exercise = COURSE.find("tape_of_numbers").exercise
         assert record_check(exercise, exercise.checks[0], exercise.solution) is None
+
+
+@pytest.mark.parametrize("lesson", WRONG, ids=lambda lesson: lesson.name)
+def test_the_tensors_have_the_names_of_the_program_alone(lesson):
+    wrong = lesson.wrong_engine
+    faulty, right = (record_program(wrong.program, wrong.passes, fault=fault) for fault in (wrong.fault, None))
+    assert [one.names for one in faulty.tensors] == [one.names for one in right.tensors]

@@ -103,6 +103,13 @@ async def recorded(pilot):
     await until(pilot, lambda: pilot.app.screen.query_one(ProgramView).cursor is not None)
 
 
+def begins_in_sight(pilot, text):
+    """Whether the first row of the paragraph with that text can be seen in the lower box."""
+    box = pilot.app.screen.query_one("#verdict").content_region
+    lines = [one.region for one in pilot.app.screen.query("#said > Static") if text in one.render().plain]
+    return any(box.contains(line.x, line.y) for line in lines)
+
+
 def title(pilot):
     return pilot.app.screen.query_one("#title").render().plain
 
@@ -469,6 +476,38 @@ class TestTheExercise:
             row = editor.cursor_location[0]
             assert editor.document.get_line(row) == "    eadcf"
 
+    async def test_keys_that_delete_a_line_count_in_their_order_too(self, workspace):
+        async with app(workspace).run_test(size=LARGE) as pilot:
+            await pilot.press("e", "end")
+            editor = pilot.app.screen.query_one(TextArea)
+            for key in ("ctrl+u", "backspace", "shift+left", "x"):
+                editor.post_message(Key(key, key if len(key) == 1 else None))
+            await pilot.pause()
+            assert editor.document.get_line(editor.cursor_location[0]) == "def double(x)x"
+
+    async def test_after_editing_the_file_is_shown_where_it_was_edited(self, workspace):
+        path = workspace.exercise(FIRST)
+        path.write_text("# a line\n" * 100 + EXERCISE, encoding="utf-8")
+        async with app(workspace).run_test(size=SMALL) as pilot:
+            await pilot.press("e", *"pass", "escape")
+            await until(pilot, lambda: pilot.app.screen.query_one("#file").scroll_y > 80)
+
+    async def test_d_says_why_there_are_no_steps(self, workspace):
+        path = workspace.exercise(FIRST)
+        async with app(workspace).run_test(size=LARGE) as pilot:
+            await pilot.press("d")
+            await until(pilot, lambda: "Check your file first" in said(pilot))
+            for text, verdict, why in [
+                (EXERCISE, "Nothing is written", "nothing is written in the file yet"),
+                ("def double(x):\nreturn x\n", "cannot be run", "did not run to its end"),
+                (FIRST.exercise.solution.read_text(encoding="utf-8"), "Solved.", "passes all checks"),
+            ]:
+                path.write_text(text, encoding="utf-8")
+                await pilot.press("c")
+                await until(pilot, lambda verdict=verdict: verdict in said(pilot))
+                await pilot.press("d")
+                await until(pilot, lambda why=why: why in said(pilot))
+
     async def test_ctrl_s_saves_and_checks_and_goes_on_editing(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("e", "p", "a", "s", "s", "ctrl+s")
@@ -633,6 +672,13 @@ class TestTheExercise:
             await pilot.pause()
             assert "That was the last hint" in said(pilot)
         assert workspace.progress.of(FIRST.name).hints == len(hints)
+
+    async def test_on_a_small_terminal_the_newest_hint_is_in_sight(self, workspace):
+        lesson = REAL.find("chain_rule")
+        async with LearnApp(REAL, workspace, lesson=lesson).run_test(size=SMALL) as pilot:
+            for hint in lesson.exercise.hints:
+                await pilot.press("h")
+                await until(pilot, lambda hint=hint: begins_in_sight(pilot, hint.split("`")[0].split("\n")[0]))
 
     async def test_v_asks_before_it_shows_the_solution(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:

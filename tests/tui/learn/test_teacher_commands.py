@@ -134,6 +134,20 @@ class TestGrading:
     def grade(self, *words):
         return main(["learn", "grade", *map(str, words), "--path", str(EXAMPLE)])
 
+    def test_as_a_table_for_a_spreadsheet(self, handed_in, capfd):
+        assert self.grade(handed_in, "--csv") == Exit.OK
+        rows = list(csv.DictReader(capfd.readouterr().out.splitlines()))
+        assert [(row["learner"], row["state"], row["mistake"]) for row in rows] == [
+            ("ann", "solved", ""), ("bob", "stuck", "gradient_forgotten"), ("cem", "stuck", ""), ("dan", "stuck", ""),
+            ("eva", "not begun", ""),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("command", ["grade", "report"])
+    def test_a_file_with_another_name_is_named(self, handed_in, command, capfd):
+        (handed_in / "mean.py").write_text("")
+        assert main(["learn", command, str(handed_in), "--path", str(EXAMPLE)]) == Exit.OK
+        assert capfd.readouterr().err == "not checked, because it is no LEARNER/LESSON.py: eva/notes.py, mean.py\n"
+
     def test_every_file_in_a_line(self, handed_in, capfd):
         assert self.grade(handed_in) == Exit.OK
         lines = [line.split(None, 3) for line in capfd.readouterr().out.splitlines()[:5]]

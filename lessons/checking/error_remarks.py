@@ -22,8 +22,11 @@ ERROR_REMARKS = (
         r"Argument \1 of forward, ctx not counted, was not a tensor here. backward returns None for it.",
     ),
     (r"invalid gradient at index", "A gradient must have the shape of its tensor."),
-    (r"backward\(\) takes \d+ pos", "backward takes ctx, and one gradient for each output of forward."),
-    (r"(?:forward|backward)\(\) missing", "The first argument is ctx, in the place where other methods have self."),
+    (r"(?<!Tape\.)backward\(\) takes \d+ pos", "backward takes ctx, and one gradient for each output of forward."),
+    (
+        r"(?<!Tape\.)(?:forward|backward)\(\) missing",
+        "The first argument is ctx, in the place where other methods have self.",
+    ),
     (
         r"does not require grad and does not have a grad_fn",
         "Nothing behind this number is on the tape. Look for a `detach`, a `no_grad` or an `.item()` on the way, or "
@@ -47,8 +50,13 @@ ERROR_REMARKS = (
         "An earlier backward has freed this part of the graph. Compute it again, or cut it off with `detach`.",
     ),
     (
-        r"Boolean value of Tensor with more than one",
-        "A tensor of several numbers is neither true nor false. To ask whether there is a tensor, write `is None`.",
+        r"(?:Boolean value of Tensor|truth value of an array) with more than one",
+        "Several numbers together are neither true nor false. To ask whether there are any, write `is None`.",
+    ),
+    (
+        r"'(?:float|int)' object has no attribute '(?:size|shape|ndim)'|'(?:float|int)' has no len",
+        "This can be a single number, which has no length and no shape. `np.size(...)` and `np.shape(...)` take "
+        "numbers and arrays alike.",
     ),
     (
         r"operand type\(s\) for .*'tuple'|can be converted to an index|'tuple' object has no attribute",
@@ -72,9 +80,14 @@ ERROR_REMARKS = (
 """A pattern in a message, and the remark, which may use the pattern's groups."""
 
 RESULT_REMARKS = (
-    (r"'NoneType' object", "Your code returned None there. Is a `return` missing?"),
+    (r"'NoneType' (?:object|is not iterable)", "Your code returned None there. Is a `return` missing?"),
     (r"values to unpack \(expected (\d+)", r"Your code must return \1 values here."),
     (r"cannot unpack non-iterable", "Your code must return several values here, and returned one."),
+    (
+        r"'(?:float|float64|int)' (?:object )?is not (?:iterable|subscriptable)",
+        "Your code returned a single number there, where more is expected. A list with one number is `[...]`.",
+    ),
+    (r"object has no attribute '(?:get|items)'", "Your code must return a dict here."),
 )
 """The same for errors that a check raises when it uses what the learner's code returned."""
 

@@ -26,6 +26,7 @@ MOST = 10_000  # entries of one list or array
 RELATIVE, ABSOLUTE = 1e-4, 1e-6  # tolerances for equal numbers: float32 after a few operations
 SHORT = 50  # characters up to which a list is shown as a whole
 LISTED = 12  # elements up to which an array is shown as a whole
+NOTHING: Plain = {"nothing": []}  # where one of two dicts has no such key
 
 
 class Difference(NamedTuple):
@@ -97,13 +98,18 @@ def words(value: Plain) -> str:
     if "tuple" in value:
         items = [words(item) for item in value["tuple"]]
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    if value == NOTHING:
+        return "nothing"
     if "object" in value:
         return f"a {value['object']}"
     if "dict" in value:
         return f"{{{', '.join(f'{words(key)}: {words(item)}' for key, item in value['dict'])}}}"
     kind = "tensor" if "tensor" in value else "array"
     shape = f" of shape {format_shape(tuple(value['shape']))}" if len(value["shape"]) != 1 and value["shape"] else ""
-    return f"{kind}{shape} {words(value[kind])}"
+    elements = value[kind]
+    if isinstance(elements, dict):  # not numbers, or too many
+        return f"{kind}{shape} of {elements['object']}"
+    return f"{kind}{shape} {words(elements)}"
 
 
 def _parts(did: Plain, expected: Plain, path: str) -> Iterator[tuple[Plain, Plain, str]] | None:
@@ -112,8 +118,9 @@ def _parts(did: Plain, expected: Plain, path: str) -> Iterator[tuple[Plain, Plai
     if first is not None and second is not None and len(first) == len(second):
         return ((*pair, _at(path, i)) for i, pair in enumerate(zip(first, second, strict=True)))
     one, other = _table(did), _table(expected)
-    if one is not None and other is not None and one.keys() == other.keys():
-        return ((one[key], other[key], _inside(path, key)) for key in other)
+    if one is not None and other is not None:
+        keys = dict.fromkeys([*other, *one])
+        return ((one.get(key, NOTHING), other.get(key, NOTHING), _inside(path, key)) for key in keys)
     kind = _kind(expected)
     if kind in ("array", "tensor") and _kind(did) == kind and did["shape"] == expected["shape"]:
         return _elementwise(did[kind], expected[kind], expected["shape"], path)

@@ -1,16 +1,19 @@
+import numpy as np
+
+
 def add(exercise):
     """send: z = x + y at 3 and 2, and 10 arrives"""
     return _floats(exercise.send("add", 10.0, 5.0, 3.0, 2.0))
 
 
 def mul(exercise):
-    """send: z = x · y at 3 and 2, and 10 arrives"""
-    return _floats(exercise.send("mul", 10.0, 6.0, 3.0, 2.0))
+    """send: z = x · y at 3 and 0, and 10 arrives"""
+    return _floats(exercise.send("mul", 10.0, 0.0, 3.0, 0.0))
 
 
 def square(exercise):
-    """send: z = x² at 3, and 10 arrives"""
-    return _floats(exercise.send("square", 10.0, 9.0, 3.0))
+    """send: z = x² at -3, and 10 arrives"""
+    return _floats(exercise.send("square", 10.0, 9.0, -3.0))
 
 
 def exp(exercise):
@@ -20,7 +23,8 @@ def exp(exercise):
 
 def beginning(exercise):
     """The gradient that backward begins with, however large the result is"""
-    return _gradients(exercise, {"x": 3.0}, ("square", "z", "x"))["gradient of z"]
+    gradients = _gradients(exercise, {"x": 3.0}, ("square", "z", "x"))
+    return {name: gradient for name, gradient in gradients.items() if name == "gradient of z"}
 
 
 def one_row(exercise):
@@ -40,15 +44,30 @@ def long_chain(exercise):
     return _gradients(exercise, numbers, *rows)
 
 
+def afterwards(exercise):
+    """The tape is the same after backward: u = x · y, z = u² at 3 and 2"""
+    tape = _tape(exercise, {"x": 3.0, "y": 2.0}, ("mul", "u", "x", "y"), ("square", "z", "u"))
+    tape.backward("z")
+    return {"tape.rows": tape.rows, "tape.values": tape.values}
+
+
 def _gradients(exercise, numbers, *rows):
+    gradients = _tape(exercise, numbers, *rows).backward(rows[-1][1])
+    names = [*numbers, *(result for _, result, *_ in rows)]
+    return {f"gradient of {name}": _plain(gradients[name]) for name in reversed(names) if name in gradients}
+
+
+def _tape(exercise, numbers, *rows):
     tape = exercise.Tape()
     for name, value in numbers.items():
         tape.number(name, value)
     for operation, *names in rows:
         getattr(tape, operation)(*names)
-    gradients = tape.backward(rows[-1][1])
-    names = [*numbers, *(result for _, result, *_ in rows)]
-    return {f"gradient of {name}": float(gradients[name]) for name in reversed(names)}
+    return tape
+
+
+def _plain(gradient):
+    return float(gradient) if np.ndim(gradient) == 0 else gradient
 
 
 def _floats(terms):

@@ -31,7 +31,7 @@ def every_operation(exercise):
     """Every operation so far: u = eˣ, v = u², w = v · x, z = w + u at x = 0.75"""
     rows = [("exp", "u", "x"), ("square", "v", "u"), ("mul", "w", "v", "x"), ("add", "z", "w", "u")]
     tape = _tape(exercise, {"x": 0.75}, rows)
-    return {"tape.rows": tape.rows, "tape.values": _values(tape), **_plain(tape.backward("z"))}
+    return {**_plain(tape.backward("z")), "tape.rows": tape.rows, "tape.values": _values(tape)}
 
 
 def _gradients(exercise, rows, **numbers):

@@ -70,9 +70,9 @@ def every_operation(exercise):
         refused = "refused"
     jacobian = np.asarray(exercise.jacobian(line, "z", "x"))
     return {
+        **_gradients(tape, "z"),
         "tape.rows": tape.rows,
         "tape.values": _values(tape),
-        **_plain(tape.backward("z")),
         "jacobian": jacobian,
         "backward from three numbers without weights": str(refused),
     }
@@ -90,7 +90,7 @@ def _send(exercise, a_shape, b_shape):
 
 def _backward(exercise, a_shape, b_shape):
     tape = _product(exercise, _numbers(a_shape, 1.0), _numbers(b_shape, -2.0))
-    return _plain(tape.backward("c", _numbers(np.shape(tape.values["c"]), 0.5)))
+    return _gradients(tape, "c", _numbers(np.shape(tape.values["c"]), 0.5))
 
 
 def _numbers(shape, first):
@@ -112,8 +112,11 @@ def _values(tape):
     return {name: np.asarray(value, float).tolist() for name, value in sorted(tape.values.items())}
 
 
-def _plain(gradients):
-    return {f"gradient of {name}": np.asarray(gradient, float).tolist() for name, gradient in sorted(gradients.items())}
+def _gradients(tape, last, *weights):
+    """The gradients by name. One that is missing is 0, and 0 is as good as zeros."""
+    gradients = tape.backward(last, *weights)
+    found = {name: np.asarray(gradients.get(name, 0.0), float) for name in sorted(tape.values)}
+    return {f"gradient of {name}": gradient.tolist() if gradient.any() else 0.0 for name, gradient in found.items()}
 
 
 def at_random(exercise, random):
@@ -131,8 +134,8 @@ def at_random(exercise, random):
     line = _tape(exercise, {"x": random.normal(size=3)}, [("sum", "s", "x"), ("mul", "z", "x", "s")])
     return {
         "unbroadcast": np.asarray(exercise.unbroadcast(np.asarray(random.normal(size=shape)), operand)),
-        "order": exercise.order(tape.rows, names[-1]),
+        "order": list(exercise.order(tape.rows, names[-1])),
         "jacobian": np.asarray(exercise.jacobian(line, "z", "x")),
-        "weighted": _plain(tape.backward("m", random.normal(size=(2, 2)))),
-        **_plain(tape.backward("z")),
+        "weighted": _gradients(tape, "m", random.normal(size=(2, 2))),
+        **_gradients(tape, "z"),
     }

@@ -28,7 +28,8 @@ READING = "c checks your file, h gives a hint. e edits the file here, o in your 
 EDITING = "You are editing the file. Ctrl+S saves and checks it, Esc saves it and stops editing."
 SAVED_AFTER = 1.0  # seconds after which typed text is saved
 
-AT_ONCE = {key: binding.action for binding in TextArea.BINDINGS for key in binding.key.split(",")} | {
+AT_ONCE = {
+    **{key: one.action for one in TextArea.BINDINGS if isinstance(one, Binding) for key in one.key.split(",")},
     "ctrl+home": "to_start",
     "ctrl+end": "to_end",
 }

@@ -129,9 +129,7 @@ def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:
     """The gradient and the finite difference at the element where they differ most, and its index."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
-    with np.errstate(invalid="ignore"):  # infinities, and NaN of a damaged recording
-        analytical, numerical = analytical + 0.0, numerical + 0.0  # no -0
-        apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
+    apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
     worst = int(apart.argmax())
     node = program.node(one.node)
     refs = [operand.ref for operand in node.operands if operand.ref is not None]
@@ -139,7 +137,7 @@ def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[in
     index: tuple[int, ...] = ()
     if shape and one.elements[worst] < np.prod(shape):
         index = tuple(int(i) for i in np.unravel_index(one.elements[worst], shape))
-    return format_number(analytical[worst]), format_number(numerical[worst]), index
+    return format_number(analytical[worst] + 0.0), format_number(numerical[worst] + 0.0), index  # + 0.0: no -0
 
 
 def _ratio(one: FiniteDifferences) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from weakref import finalize
 
+import numpy as np
+
 from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
@@ -53,7 +55,8 @@ def known_findings(recording: Recording) -> tuple[Finding, ...] | None:
 def _find(recording: Recording) -> tuple[Finding, ...]:
     with paused():
         program = Program(recording)
-        found = [one for detector in _DETECTORS for one in detector(program)]
+        with np.errstate(all="ignore"):  # what numpy would warn of is in the recording, and nobody computes it now
+            found = [one for detector in _DETECTORS for one in detector(program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
     if any(one.kind in ("wrong sum", "wrong shape") for one in found):

@@ -95,6 +95,9 @@ ERRORS = {
     "while operations are recorded": into_a_part_of_a_leaf,
     "has freed": twice,
     "`is None`": lambda: bool(leaf(1.0, 2.0)),
+    "neither true nor false": lambda: np.ones(2) or 1.0,
+    "`np.size(...)`": lambda: (1.0).size,  # type: ignore[attr-defined]
+    "can be a single number": lambda: len(1.0),  # type: ignore[arg-type]
     "a tuple": lambda: (leaf(1.0),) ** 2,  # type: ignore[operator]
     "(x,)": lambda: (leaf(1.0),) * leaf(1.0),  # type: ignore[operator]
     "`x, y = ...`": lambda: (leaf(1.0),).sum(),  # type: ignore[attr-defined]
@@ -122,8 +125,20 @@ def test_every_remark_on_an_error_is_tried_above():
     assert len(tried) == len(ERROR_REMARKS)
 
 
+class Tape:
+    def backward(self, last):
+        pass
+
+
+@pytest.mark.parametrize("call", [lambda: Tape().backward(), lambda: Tape().backward("z", 1.0)])  # type: ignore
+def test_a_tape_of_numbers_has_no_ctx(call):
+    assert remark_on_error(raised_by(call)) == ""
+
+
 RESULTS = {
     "Is a `return` missing?": lambda: None.detach(),  # type: ignore[attr-defined]
+    "a single number there": lambda: list(1.0),  # type: ignore[call-overload]
+    "a dict here": lambda: [].get("x"),  # type: ignore[attr-defined]
     "must return 2 values": lambda: [a for a, b in [(1, 2, 3)]],
     "and returned one": lambda: [a for a, b in [1]],  # type: ignore[misc]
 }
@@ -133,6 +148,11 @@ RESULTS = {
 def test_an_error_in_a_check_is_explained_by_what_the_code_returned(said):
     assert said in remark_on_error(raised_by(RESULTS[said], line=None))
     assert not remark_on_error(raised_by(RESULTS[said], line=3)), "in the learner's own line, it may be anything"
+
+
+@pytest.mark.parametrize(("returned", "said"), [(None, "Is a `return` missing?"), (1.0, "a single number there")])
+def test_a_name_is_looked_for_in_something_that_is_no_dict(returned, said):
+    assert said in remark_on_error(raised_by(lambda: "x" in returned, line=None))
 
 
 def test_every_remark_on_a_result_is_tried_above():

@@ -23,6 +23,7 @@ def answers():
         shared, *parts = re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for part in parts:
             name, _, text = part.partition("\n")
+            text = f"class Tape:\n{text}" if text.startswith("    ") else text
             yield pytest.param(lesson, f"{shared}{text}", kind == "right", id=f"{lesson}-{kind}-{name}")
 
 
@@ -30,7 +31,6 @@ def answers():
 @pytest.mark.parametrize(("lesson", "text", "right"), answers())
 def test_it_is_judged_rightly(lesson, text, right, tmp_path):
     exercise = COURSE.named(lesson).exercise
-    piece = f"class Tape:\n{text}" if text.startswith("    ") else text
     file = tmp_path / "mine.py"
-    file.write_text(with_pieces(exercise.path.read_text(encoding="utf-8"), piece), encoding="utf-8")
+    file.write_text(with_pieces(exercise.path.read_text(encoding="utf-8"), text), encoding="utf-8")
     assert check(exercise, file).passed is right

@@ -145,6 +145,8 @@ def _run(path: str, name: str, text: str | None = None) -> types.ModuleType:
     module.__file__ = path
     with open(path, "rb") as file:
         code = compile(file.read() if text is None else text, path, "exec", dont_inherit=True)
+    if text is not None:  # errors quote its lines, not those of the file
+        linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     exec(code, module.__dict__)
     return module
 

@@ -25,17 +25,17 @@ def answers():
         shared, *parts = re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for part in parts:
             name, _, text = part.partition("\n")
+            text = f"class Tape:\n{text}" if text.startswith("    ") else text
             yield pytest.param(lesson, f"{shared}{text}", kind == "right", id=f"{lesson}-{kind}-{name}")
 
 
 def file_of(exercise, text):
     """The learner's file. Their Tensor replaces the whole of the one that the exercise only names."""
-    piece = f"class Tape:\n{text}" if text.startswith("    ") else text
     lines = exercise.path.read_text(encoding="utf-8").splitlines()
-    if "class Tensor" in piece:
+    if "class Tensor" in text:
         unwritten = pieces("\n".join(lines))["Tensor"]
         del lines[unwritten.start : unwritten.end]
-    return with_pieces("\n".join(lines), piece)
+    return with_pieces("\n".join(lines), text)
 
 
 @pytest.mark.sampled(20)

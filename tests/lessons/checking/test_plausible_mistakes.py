@@ -19,8 +19,8 @@ MISTAKES = [
     ("chain_rule", [("[gradient * 2 * x]", "[x * gradient]")], "without the 2"),
     ("order", [("for row in reversed(rows):", "for row in [rows.pop() for _ in range(len(rows))]:")],
      "You take the rows off the tape"),
-    ("the_vector", [("if weights is None:", "if np.size(self.values[last]) > 1 or weights is None:"),
-                    ("raise ValueError(", "raise ValueError('in words of their own' if self else ")],
+    ("the_vector", [("        gradients = {last:", "        if np.size(self.values[last]) > 1:\n"
+                     "            raise ValueError('in other words than ours')\n        gradients = {last:")],
      "even if it is given weights"),
     ("nan", [("inside = mt.where(x > 0, x, 1.0)\n    return mt.where(x > 0, inside.sqrt(), 0.0)",
               "return mt.sqrt(mt.clamp(x, min=0.0))")], "infinity at 0"),

@@ -25,7 +25,7 @@ def answers():
         shared, *parts = re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         for part in parts:
             name, _, text = part.partition("\n")
-            text = f"class Tape:\n{text}" if text.startswith("    ") else text
+            text = f"class Tape:\n{text}" if text.startswith("    def ") else text
             yield pytest.param(lesson, f"{shared}{text}", kind == "right", id=f"{lesson}-{kind}-{name}")
 
 

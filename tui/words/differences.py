@@ -117,7 +117,8 @@ def _of_check(found: FiniteDifferences, gradient: Value | None, index: Index | N
     where = ("on all its elements" if size > 1 else "here") if count == size else f"on {count} of {size:,} elements"
     if found.agrees:
         return line(Span("finite differences agree ", "good"), Span(where, "dim"))
-    apart = np.abs(np.subtract(found.analytical, found.numerical, dtype=np.float64))
+    with np.errstate(invalid="ignore"):  # of infinities
+        apart = np.abs(np.subtract(found.analytical, found.numerical, dtype=np.float64))
     worst = int(np.argmax(np.nan_to_num(apart, nan=np.inf)))
     place = np.unravel_index(found.elements[worst], shape) if shape else ()
     numbers = float(found.analytical[worst]), float(found.numerical[worst])

@@ -73,14 +73,11 @@ def _is_meant(program: Program, operand: Operand) -> bool:
 
 def _is_reduced(program: Program, number: int) -> bool:
     """Whether a few operations later the table is summed up."""
-    waiting = [(number, 0)]
-    while waiting:
-        node, far = waiting.pop()
-        for user in program.users.get(node, ()):
-            if program.does(program.node(user), *_REDUCTIONS) or "Loss" in program.node(user).name:
-                return True
-            if far < _MOST_STEPS:
-                waiting.append((user, far + 1))
+    reached = {number}
+    for _ in range(_MOST_STEPS + 1):
+        reached = {user for node in reached for user in program.users.get(node, ())}
+        if any(program.does(program.node(one), *_REDUCTIONS) or "Loss" in program.node(one).name for one in reached):
+            return True
     return False
 
 

@@ -201,9 +201,10 @@ class _PassSearch:
             bad = (ref for ref in operand_refs(node) if self._is_bad(self.recording.value(ref)))
             known = [self.program.producer[ref] for ref in bad if ref in self.program.producer]
             known += [edge.node for edge in node.edges if edge.node in self._unseen and edge.node is not None]
-            if not known:
+            before = next((one for one in known if one < node.id), None)  # in a damaged file they may go in circles
+            if before is None:
                 break
-            node = self.recording.nodes[known[0]]
+            node = self.recording.nodes[before]
         return node.id
 
     def _captured(self, nodes: set[int]) -> bool:

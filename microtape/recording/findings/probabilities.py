@@ -42,14 +42,15 @@ def _loss(program: Program, node: NodeRecord) -> str:
     return "nll_loss" if program.does(node, "nll_loss", "nll_loss2d") else ""
 
 
-def _users(program: Program, node: NodeRecord) -> list[int]:
+def _users(program: Program, node: NodeRecord) -> set[int]:
     """The nodes that get the numbers of a node as they are."""
-    found, waiting = [], [node.id]
+    found: set[int] = set()
+    waiting = [node.id]
     while waiting:
         for user in program.users.get(waiting.pop(), ()):
-            found.append(user)
-            if program.does(program.node(user), *_SAME_NUMBERS):
+            if user not in found and program.does(program.node(user), *_SAME_NUMBERS):
                 waiting.append(user)
+            found.add(user)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 from hypothesis import given
@@ -9,8 +10,8 @@ from hypothesis import given
 import microtape as mt
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.findings.find import findings
-from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
-from microtape.recording.model.model import Recording
+from microtape.recording.findings.finding import MOST_IN_A_HEADLINE, Finding
+from microtape.recording.model.model import NodeRecord, Recording
 from tests.support import handmade
 from tests.support.random_recordings import recordings
 
@@ -48,3 +49,50 @@ def test_a_view_without_edges_is_no_way_to_a_softmax() -> None:
         changed = replace(recording, nodes=tuple(nodes), passes=())
         check_integrity(changed)
         findings(changed)
+
+
+def test_operands_that_go_in_circles_do_not_lead_on_and_on() -> None:
+    with mt.record() as recorder:
+        x = mt.tensor([0.0, 1.0], requires_grad=True)
+        y = x.log()
+        mt.where(x > 0, y * y, 0.0).sum().backward()  # 0 · 2y is NaN: y is infinite, though where() left it out
+    recording = recorder.recording
+    log, square = (next(node for node in recording.nodes if node.op == op) for op in ("log", "mul"))
+    operand = log.operands[0]._replace(ref=square.outputs[0])
+    changed = _with_nodes(recording, log._replace(operands=(operand,)))
+    assert any("NaN" in one.headline for one in _found_soon(recording))
+    _found_soon(changed)
+
+
+def test_two_ways_through_each_of_many_nodes_are_not_followed_one_by_one() -> None:
+    with mt.record() as recorder:
+        x = mt.tensor([[1.0, 2.0], [0.5, 1.5]], requires_grad=True)
+        found = x.softmax(1).log_softmax(1)
+        for _ in range(40):
+            found = found.clone()
+        found.sum().backward()
+    recording = recorder.recording
+    twice = [node._replace(edges=(*node.edges, *node.edges)) for node in recording.nodes if node.op == "clone"]
+    assert len(twice) == 40
+    _found_soon(_with_nodes(recording, *twice))
+
+
+def _with_nodes(recording: Recording, *changed: NodeRecord) -> Recording:
+    """The recording with other records of some nodes, as a file may contain them."""
+    nodes = list(recording.nodes)
+    for one in changed:
+        nodes[one.id] = one
+    same = all(len(one.edges) == len(other.edges) for one, other in zip(nodes, recording.nodes, strict=True))
+    made_up = replace(recording, nodes=tuple(nodes), passes=recording.passes if same else ())  # steps have their edges
+    check_integrity(made_up)
+    return made_up
+
+
+def _found_soon(recording: Recording) -> list[Finding]:
+    """The findings; a search without end fails the test."""
+    found: list[list[Finding]] = []
+    search = threading.Thread(target=lambda: found.append(list(findings(recording))), daemon=True)
+    search.start()
+    search.join(60)
+    assert found, "the search goes on and on"
+    return found[0]

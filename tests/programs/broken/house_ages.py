@@ -1,14 +1,13 @@
 import microtape as mt
-from microtape import nn
 
 mt.manual_seed(0)
-model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+model = mt.nn.Sequential(mt.nn.Linear(3, 8), mt.nn.Tanh(), mt.nn.Linear(8, 1))
 optimizer = mt.optim.SGD(model.parameters(), lr=0.05)
 houses = mt.randn(24, 3)
 ages = houses.sum(dim=1)
 
 for epoch in range(4):
-    loss = nn.functional.mse_loss(model(houses), ages)
+    loss = mt.nn.functional.mse_loss(model(houses), ages)
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

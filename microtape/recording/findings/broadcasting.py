@@ -12,6 +12,8 @@ from microtape.recording.model.model import NodeRecord, Operand
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
 _MOST_STEPS = 8  # between the broadcast and its reduction
+_UNSEEN = "They are reduced afterwards, so that no error shows it."
+_REMEDY = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
 
 
 def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
@@ -94,11 +96,11 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
     lines = (
         f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape "
         f"({size},): {size * size:,} numbers instead of {size:,}.",
-        "They are reduced afterwards, so that no error shows it.",
+        _UNSEEN,
     )
     remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."
     if not first.isidentifier() or not second.isidentifier():
-        remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
+        remedy = _REMEDY
     return Finding(
         "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
         program.tensor_of(node),
@@ -122,9 +124,9 @@ def _in_a_loss(program: Program, node: NodeRecord, loss: NodeRecord) -> Finding:
     lines = (
         f"{program.expression(node.place) or loss.op} pairs every element of {name}, of shape {shape}, with every "
         f"element of the target, of shape {other}: {size * size:,} numbers instead of {size:,}.",
-        "They are reduced afterwards, so that no error shows it.",
+        _UNSEEN,
     )
-    remedy = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
+    remedy = _REMEDY
     return Finding(
         "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
         program.tensor_of(node),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 
@@ -85,6 +86,27 @@ def test_a_view_of_a_large_tensor_shares_its_statistics(torch, recorder, monkeyp
     assert made.count((300, 200)) + made.count(shape) <= 4  # w, the product, its gradient, the gradient of the sum
     summaries = [one.values[0] for one in r.recording.tensors if len(one.shape) and one.values]
     assert {one.shape for one in summaries} >= {(300, 200), shape}
+
+
+def test_a_weight_that_many_steps_use_through_a_view_is_copied_once(torch, recorder):
+    w, x = torch.randn(60, 60, requires_grad=True), torch.randn(3, 60)
+    with recorder() as r:
+        y = x
+        for _ in range(20):
+            y = torch.tanh(y @ w.t())
+        y.sum().backward()
+    recording = r.recording
+    weights = [value for one in recording.tensors if one.shape == (60, 60) for value in one.values.values()]
+    assert len(weights) > 20
+    assert all(np.shares_memory(one, weights[0]) for one in weights)
+    sent = {
+        recording.nodes[step.node].name: step.grad_inputs
+        for step in recording.passes[0].steps
+        if recording.nodes[step.node].name in ("MmBackward0", "TBackward0")
+    }
+    assert np.shares_memory(sent["MmBackward0"][1], sent["TBackward0"][0])
+    for one in weights:
+        assert np.array_equal(one, w.detach().numpy()) or np.array_equal(one, w.detach().numpy().T)
 
 
 def test_gradients_that_a_callback_changes_after_the_pass_are_read_again(torch, recorder):

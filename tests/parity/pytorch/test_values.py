@@ -416,6 +416,29 @@ def test_tensors_that_show_the_same_elements_share_a_value():
     assert values.of(x) is not value
 
 
+@given(st.data(), st.sampled_from(["f2", "f4", "f8", "i4", "?", "c8"]))
+def test_views_of_the_same_memory_share_its_copy_and_show_their_own_elements(data, dtype):
+    import torch
+
+    from microtape.recording.pytorch.reading.values import Values
+
+    values = Values()
+    sides = data.draw(st.permutations([2, 30, 40]))
+    array = (np.arange(2400) % 251).astype(dtype).reshape(sides)
+    tensor = torch.from_numpy(array)
+    assert same(values.of(tensor), array)
+    for _ in range(data.draw(st.integers(1, 5))):
+        order = data.draw(st.permutations(range(3)))
+        view, expected = tensor.permute(order), array.transpose(order)
+        start = data.draw(st.integers(0, 1))
+        view, expected = view[start:], expected[start:]
+        if data.draw(st.booleans()):
+            view, expected = view[None], expected[None]
+        assert same(values.of(view), expected)
+        if dtype in ("f2", "f4", "f8", "i4") and not start:
+            assert np.shares_memory(values.of(view), values.of(tensor))
+
+
 def test_a_tensor_that_was_written_to_has_another_value():
     import torch
 

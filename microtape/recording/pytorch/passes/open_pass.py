@@ -27,7 +27,7 @@ from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, Step
 from microtape.recording.pytorch.passes.request import Request, edge_of, is_transformed, key_in
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Made, Reached
-from microtape.recording.pytorch.reading.values import Values, state_of
+from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 
@@ -213,6 +213,8 @@ class OpenPass:
             if type(known) is not _Array or about.is_changed or gradient is None:
                 seen = _seen_by_hooks(calls, about.grad_before) if calls and len(grad_outputs) == 1 else None
                 known = self._arrived(about, i, known, gradient, seen)
+            elif known.size > ALWAYS_COPIED and not about.is_users:
+                self._values.note(gradient, known)
             arrived.append(known)
         sent: list[Value | None] = []
         step = StepNotes(key, arrived, sent)

@@ -77,7 +77,7 @@ class Values:
         self._has_quick_way = on_device is None
         self._fetcher = Fetcher()
         self._known: dict[Any, Value | None] = {}
-        self._large: dict[Any, tuple[Summary | LaterSummary, Any]] = {}  # memory -> its summary, shape and strides
+        self._large: dict[Any, tuple[Any, Any]] = {}  # memory -> its value, shape and strides
         self._puts_off = False  # whether any summary is made later
         self.met_examples = False  # whether tensors of `vmap` were met, whose elements cannot be told
 
@@ -105,10 +105,12 @@ class Values:
                 key = *elements, tensor.is_conj(), tensor.is_neg()
                 known = self._known.get(key)
                 if known is None:
-                    summary = self._reduced(tensor)
-                    if summary is None and tensor.numel() > COPIED:
-                        summary = self._view_of_known(tensor) or self._put_off(tensor)
-                    known = self._known[key] = summary if summary is not None else self._new(tensor)
+                    known = self._reduced(tensor)
+                    if known is None:
+                        known = self._view_of_known(tensor)
+                    if known is None and tensor.numel() > COPIED:
+                        known = self._put_off(tensor)
+                    known = self._known[key] = known if known is not None else self._new(tensor)
                     self.note(tensor, known)
                 return known
         except Exception:  # a fault of ours does not become the program's
@@ -183,24 +185,28 @@ class Values:
         return LaterSummary.of(raw, layout_of(tensor))
 
     def _view_of_known(self, tensor: Any) -> Any:
-        """The summary of a large array, if the same memory was summarised in another shape."""
-        known = self._large.get(_memory_of(tensor))
+        """The value of a large array, if the same memory was read in another shape."""
+        known = self._large.get(_memory_of(tensor)) if self._large else None
         if known is None or not _is_dense(tensor):
             return None
-        summary, (shape, strides) = known
+        value, (shape, strides) = known
+        if type(value) is np.ndarray:
+            return _array_of(tensor, value.dtype, value.ravel(order="K"))
         is_alike = strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]
-        if isinstance(summary, LaterSummary):
-            return summary.as_view(layout_of(tensor), tensor.stride(), is_alike)
+        if isinstance(value, LaterSummary):
+            return value.as_view(layout_of(tensor), tensor.stride(), is_alike)
         if is_alike:
-            return summary._replace(shape=tuple(tensor.shape))
-        return reshaped(summary, elements_of(tensor))
+            return value._replace(shape=tuple(tensor.shape))
+        return reshaped(value, elements_of(tensor))
 
     def note(self, tensor: Any, value: Any) -> None:
         """Note that this tensor has this value, so that views of it need not be summarised again."""
-        if isinstance(value, Summary | LaterSummary) and type(tensor) in _PLAIN:
+        is_array = type(value) is np.ndarray
+        is_large = value.size > ALWAYS_COPIED if is_array else isinstance(value, Summary | LaterSummary)
+        if is_large and type(tensor) in _PLAIN:
             try:
                 with _WithoutFunctionModes():
-                    if tensor.layout is torch.strided and _is_dense(tensor):
+                    if tensor.layout is torch.strided and _is_dense(tensor) and _is_in_its_order(value, tensor):
                         self._large[_memory_of(tensor)] = value, (tensor.shape, tensor.stride())
             except Exception:
                 return
@@ -236,6 +242,14 @@ def state_of(tensor: Any) -> object:
         return object()
 
 
+def _is_in_its_order(value: Any, tensor: Any) -> bool:
+    """Whether an array has the elements in the order in which the tensor's memory has them; a summary has none."""
+    if type(value) is not np.ndarray:
+        return True
+    dtype = QUICK.get(tensor.dtype)
+    return dtype is not None and value.dtype == dtype and value.strides == _steps(tensor, dtype)
+
+
 def _is_dense(tensor: Any) -> bool:
     """Whether the tensor shows each element of a piece of memory once."""
     expected = 1
@@ -258,13 +272,25 @@ def _quick_copy(tensor: Any, most: int) -> Value | None:
     size = tensor.numel()
     if not 0 < size <= most:
         return None
-    if not tensor.is_contiguous():
+    if not tensor.is_contiguous() and not _is_dense(tensor):
         strides = tensor.stride()
         return _frozen(np.array(memory_of(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
     address, length = tensor.data_ptr(), size * dtype.itemsize
     if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
         return None
-    return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
+    return _array_of(tensor, dtype, bytes_at(address, length))
+
+
+def _array_of(tensor: Any, dtype: np.dtype[Any], elements: Any) -> _Array:
+    """A dense tensor as an array, from a copy of its memory."""
+    if tensor.is_contiguous():
+        return np.ndarray(tuple(tensor.shape), dtype, elements)  # a `torch.Size` takes longer
+    return np.ndarray(tuple(tensor.shape), dtype, elements, 0, _steps(tensor, dtype))
+
+
+def _steps(tensor: Any, dtype: np.dtype[Any]) -> tuple[int, ...]:
+    """The strides in bytes."""
+    return tuple([stride * dtype.itemsize for stride in tensor.stride()])
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:

@@ -13,6 +13,7 @@ from microtape.recording.findings.program import Program, at, count, headline, j
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
+from microtape.recording.model.source import INSTALLED
 
 
 class _Cause(NamedTuple):
@@ -136,7 +137,15 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     place = program.made_at(leaf.name) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
+    if _is_installed(place):
+        remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
+        return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
     return _Cause(unused + where, unused, reason, remedy, place)
+
+
+def _is_installed(place: Place | None) -> bool:
+    """Whether a line belongs to an installed package: its models have parts that not every loss uses."""
+    return place is not None and place.file.startswith(INSTALLED)
 
 
 def results_without(program: Program) -> Iterator[Finding]:

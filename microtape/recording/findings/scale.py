@@ -91,11 +91,16 @@ def _repeated(program: Program, way: Sequence[BackwardStep], sizes: Mapping[int,
 
 
 def _is_steady(stations: Sequence[_Station]) -> bool:
-    """Whether more than a single jump makes the difference between the first and the last."""
+    """Whether more than a single jump makes the difference between the first and the last, with little way back.
+
+    The longest way leads through side branches, such as the scores of attention, whose gradients are small, and back to
+    the main one.
+    """
     changes = [math.log(b.rms / a.rms) for a, b in pairwise(stations)]
     total = sum(changes)
-    largest = max(changes) if total > 0 else -min(changes)
-    return largest < 0.75 * abs(total) or len(stations) > 4 * FEWEST
+    along = [one if total > 0 else -one for one in changes]
+    back = -sum([one for one in along if one < 0])
+    return back < abs(total) / 2 and (max(along) < 0.75 * abs(total) or len(stations) > 4 * FEWEST)
 
 
 def _finding(program: Program, position: int, way: list[_Station], kind: FindingKind) -> Finding:

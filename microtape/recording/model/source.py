@@ -11,6 +11,8 @@ from microtape.recording.model.model import Place, Recording
 
 Position: TypeAlias = tuple[int, int, int, int]
 """The first and last line, the first and last column of an expression: `Place[1:5]`."""
+INSTALLED = ("site-packages", "dist-packages")
+"""The folders of installed packages; the name of a file in one of them begins with it."""
 
 
 def source_lines(recording: Recording, file: str) -> list[str]:
@@ -62,10 +64,20 @@ def only_assignment(recording: Recording, name: str) -> Place | None:
     found = [
         place_in(recording, file, one)
         for file, text in recording.sources.items()
-        for one in ast.walk(tree_of(text) or ast.Module([], []))
-        if isinstance(one, ast.Assign) and any(ast.unparse(target) == name for target in one.targets)
+        for one in _assignments(text).get(name, ())
     ]
     return found[0] if len(found) == 1 else None
+
+
+@functools.lru_cache(maxsize=64)
+def _assignments(text: str) -> Mapping[str, Sequence[ast.Assign]]:
+    """The assignments in a source text, by what they assign to."""
+    found: dict[str, list[ast.Assign]] = {}
+    for one in ast.walk(tree_of(text) or ast.Module([], [])):
+        if isinstance(one, ast.Assign):
+            for target in {ast.unparse(target) for target in one.targets}:
+                found.setdefault(target, []).append(one)
+    return found
 
 
 def place_in(recording: Recording, file: str, node: ast.stmt | ast.expr, function: str = "") -> Place:

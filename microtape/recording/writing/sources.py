@@ -9,12 +9,13 @@ from types import CodeType
 
 from microtape.basics.call_site import LIBRARY_FILES, CallSite, Positions, session_cell
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import definition_line
+from microtape.recording.model.source import INSTALLED, definition_line
 
 
 class Sources:
     """The source files that a recording mentions, named by their paths relative to `root` if they are below it.
 
+    What is installed is named from the folder of packages on, such as `site-packages/timm/models/vgg.py`.
     What is typed into IPython or a notebook is named by its cell.
     """
 
@@ -80,7 +81,12 @@ class Sources:
             relative = os.path.relpath(file, self.root)
         except ValueError:  # an empty name, or another drive
             return os.path.basename(file) or "<unknown>"
-        return os.path.basename(file) if relative.startswith("..") else relative.replace(os.sep, "/")
+        is_below = not relative.startswith("..")
+        parts = (relative if is_below else file).split(os.sep)
+        package = next((i for i, part in enumerate(parts) if part in INSTALLED), None)
+        if package is not None:
+            return "/".join(parts[package:])
+        return "/".join(parts) if is_below else parts[-1]
 
 
 def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]:

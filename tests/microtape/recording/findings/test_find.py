@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import importlib
+from pathlib import Path
 
 import pytest
 
@@ -121,3 +123,66 @@ def test_what_a_loop_uses_again_and_again_is_computed_once() -> None:
     finding = next(one for one in found(program) if one.kind == "freed")
     assert finding.headline.startswith("scale at test_find.py:")
     assert finding.headline.endswith("is computed once, but used in every pass")
+
+
+def test_a_gradient_that_is_small_in_side_branches_does_not_vanish() -> None:
+    def branch(h: mt.Tensor) -> mt.Tensor:
+        return ((((((h * 0.1) * 0.1) * 0.1) * 0.1) * 0.1) * 0.1) * 0.1
+
+    def residual() -> None:
+        h = x = mt.ones(3, requires_grad=True)
+        for _ in range(3):
+            h = h + branch(h)
+        h.sum().backward()
+        assert x.grad is not None
+
+    def plain() -> None:
+        h = mt.ones(3, requires_grad=True)
+        for _ in range(3):
+            h = branch(h)
+        h.sum().backward()
+
+    assert findings(record(residual)) == ()
+    assert [one.kind for one in findings(record(plain))] == ["vanishing"]
+
+
+def test_parts_of_an_installed_model_may_be_unused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "zoo_of_models.py").write_text(
+        "import microtape as mt\n\n\n"
+        "class Tall(mt.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.body = mt.nn.Linear(3, 2)\n"
+        "        self.pooler = mt.nn.Linear(2, 2)\n"
+        "        self.mask = mt.nn.Parameter(mt.ones(2))\n\n"
+        "    def forward(self, x):\n"
+        "        return self.body(x)\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    installed = importlib.import_module("zoo_of_models")
+
+    class Own(mt.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tall = installed.Tall()
+            self.head = mt.nn.Linear(2, 1)
+            self.unused = mt.nn.Linear(2, 1)
+
+        def forward(self, x: mt.Tensor) -> mt.Tensor:
+            out: mt.Tensor = self.head(self.tall(x))
+            return out
+
+    def program() -> None:
+        model = Own()
+        optimizer = mt.optim.SGD(model.parameters(), lr=0.1)
+        loss = model(mt.ones(4, 3)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+    error, notice = findings(record(program))
+    assert (error.kind, error.severity) == ("no gradient", "error")
+    assert error.headline.startswith("unused.weight and unused.bias get no gradient")
+    assert (notice.kind, notice.severity) == ("no gradient", "notice")
+    assert notice.headline == "3 leaves of tall get no gradient: not on the way to loss"

@@ -40,12 +40,20 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
         largest, smallest = max(sizes.values()), min((size for size in sizes.values() if size > 0), default=0.0)
         if largest < min(EXPLODED, 1 / VANISHED) * smallest:
             continue
-        way = _repeated(program, _longest_way(program, pass_), sizes)
-        factor = way[-1].rms / way[0].rms if way else 1.0
-        kind: FindingKind = "vanishing" if factor < 1 else "exploding"
-        if kind not in told and not VANISHED < factor < EXPLODED:
+        way = _longest_way(program, pass_)
+        stations = _repeated(program, way, sizes)
+        kind = _kind(stations, sizes[way[-1].node]) if stations else None
+        if kind is not None and kind not in told:
             told.add(kind)
-            yield _finding(program, position, way, kind)
+            yield _finding(program, position, stations, kind)
+
+
+def _kind(stations: Sequence[_Station], end: float) -> FindingKind | None:
+    """What becomes of a gradient on its way, if it has also not come back to its size at the end of the way."""
+    factors = [size / stations[0].rms for size in (stations[-1].rms, end)]
+    if max(factors) <= VANISHED:
+        return "vanishing"
+    return "exploding" if min(factors) >= EXPLODED else None
 
 
 def _longest_way(program: Program, pass_: Pass) -> list[BackwardStep]:

@@ -10,7 +10,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, NodeRecord, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, TensorRef, Value
 
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
@@ -19,6 +19,7 @@ _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss"
 _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
+_VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -202,6 +203,20 @@ def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     for one in node.operands:
         value = program.recording.value(one.ref) if one.ref is not None else None
         if one.ref is not None and isinstance(value, np.ndarray) and value.size and not value.any():
-            record = program.recording.tensors[one.ref.tensor]
-            return program.operand_name(one), record.is_leaf and record.requires_grad
+            leaf = _leaf_behind(program, one.ref)
+            return (leaf.name or program.operand_name(one), True) if leaf else (program.operand_name(one), False)
     return None
+
+
+def _leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
+    """The leaf that a tensor is, or a view of, such as the transpose of a weight; None if it is neither."""
+    record = program.recording.tensors[ref.tensor]
+    number = program.producer.get(ref)
+    while number is not None and record.node is not None:
+        node = program.node(number)
+        if node.name not in _VIEWS or len(node.edges) != 1:
+            return None
+        number = node.edges[0].node
+        if number is not None and (variable := program.node(number).variable) is not None:
+            return program.recording.tensors[variable]
+    return record if record.is_leaf and record.requires_grad else None

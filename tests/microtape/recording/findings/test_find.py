@@ -142,8 +142,27 @@ def test_a_gradient_that_is_small_in_side_branches_does_not_vanish() -> None:
             h = branch(h)
         h.sum().backward()
 
+    def scores() -> None:
+        """The longest way leads through a branch, and ends where the gradient has come back to its size."""
+        x = mt.ones(3, requires_grad=True)
+        h = x * 2
+        (h + branch(branch(h))).sum().backward()
+
     assert findings(record(residual)) == ()
+    assert findings(record(scores)) == ()
     assert [one.kind for one in findings(record(plain))] == ["vanishing"]
+
+
+def test_a_weight_that_begins_at_zero_may_be_meant() -> None:
+    """As the second matrix of LoRA does."""
+    a, b = mt.ones(2, 4, requires_grad=True), mt.zeros(3, 2, requires_grad=True)
+
+    def program() -> None:
+        (mt.ones(5, 4) @ a.t() @ b.t()).sum().backward()
+
+    (only,) = found(program)
+    assert (only.kind, only.severity) == ("zero gradient", "notice")
+    assert only.headline.startswith("The gradient of a is zero: b is zero at test_find.py:")
 
 
 def test_parts_of_an_installed_model_may_be_unused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
+from microtape.recording.model.source import expression, only_assignment, sides, tree_of, whole_lines
 
 _LONGEST_EXPRESSION = 32
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
@@ -238,10 +238,25 @@ class Program:
         if record.name:
             return record.name
         node = self.producer.get(operand.ref)
-        if node is not None:
-            return self.name(node)
+        name = self.name(node) if node is not None else ""
+        if not name or name.startswith("%"):
+            name = self.written.get(operand.ref, name)
+        if name:
+            return name
         value = self.recording.value(operand.ref)
         return format_value(value, 12) if value is not None and not value.shape else self.tensor_name(record.id)
+
+    @cached_property
+    def written(self) -> Mapping[TensorRef, str]:
+        """The expressions of operands of arithmetic, such as `mask.sum(1)` in `x / mask.sum(1)`, if they are short."""
+        found: dict[TensorRef, str] = {}
+        for node in self.recording.nodes:
+            if len(node.operands) == 2 and node.place is not None and len(node.edges) == 2:
+                both = sides(expression(self.recording, node.place))
+                for one, text in zip(node.operands, both or (), strict=False):
+                    if one.ref is not None and len(text) <= _LONGEST_EXPRESSION:
+                        found.setdefault(one.ref, text)
+        return found
 
     def expression(self, place: Place | None) -> str:
         """The expression at a place, if it is short."""

@@ -153,6 +153,17 @@ def test_a_gradient_that_is_small_in_side_branches_does_not_vanish() -> None:
     assert [one.kind for one in findings(record(plain))] == ["vanishing"]
 
 
+def test_an_operand_without_a_name_is_named_as_it_is_written() -> None:
+    def program() -> None:
+        x, mask = mt.ones(2, 3, requires_grad=True), mt.tensor([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+        mean = (x * mask).sum(1) / mask.sum(1)
+        mean.sum().backward()
+
+    first = found(program)[0]
+    assert first.kind == "nan"
+    assert "mean[1] = nan, where ((x * mask).sum(1))[1] = 0 and (mask.sum(1))[1] = 0." in first.explanation
+
+
 def test_a_weight_that_begins_at_zero_may_be_meant() -> None:
     """As the second matrix of LoRA does."""
     a, b = mt.ones(2, 4, requires_grad=True), mt.zeros(3, 2, requires_grad=True)

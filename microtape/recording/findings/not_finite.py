@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.findings.bad_numbers import (
+    NOT_FINITE,
     first_bad,
     how_in_backward,
     how_in_forward,
@@ -272,6 +273,7 @@ class _PassSearch:
         text = headline(
             *([f"{what} begins{side} at {where}: {how}"] if how else []),
             *([f"{what} begins at {where}: {how}"] if how else []),
+            *([f"{what} begins at {where}: its input is not finite"] if how.endswith(NOT_FINITE) else []),
             f"{what} begins{side} at {where}",
         )
         leaves = [self.program.name(one) for one in spread if one in self.bad_leaves]

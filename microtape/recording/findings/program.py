@@ -28,7 +28,8 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, only_assignment, sides, tree_of, whole_lines
+from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
+from microtape.recording.model.written import written_operands
 
 _LONGEST_EXPRESSION = 32
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
@@ -228,7 +229,7 @@ class Program:
         if record.base is not None and (base := self.recording.tensors[record.base].name):
             return f"a part of {base}"
         number = self.producer.get(ref)
-        return self.name(number) if number is not None else self.tensor_name(ref.tensor)
+        return self.name(number) if number is not None else self.written.get(ref) or self.tensor_name(ref.tensor)
 
     def operand_name(self, operand: Operand) -> str:
         """The name of a tensor, or the text of a constant."""
@@ -248,15 +249,8 @@ class Program:
 
     @cached_property
     def written(self) -> Mapping[TensorRef, str]:
-        """The expressions of operands of arithmetic, such as `mask.sum(1)` in `x / mask.sum(1)`, if they are short."""
-        found: dict[TensorRef, str] = {}
-        for node in self.recording.nodes:
-            if len(node.operands) == 2 and node.place is not None and len(node.edges) == 2:
-                both = sides(expression(self.recording, node.place))
-                for one, text in zip(node.operands, both or (), strict=False):
-                    if one.ref is not None and len(text) <= _LONGEST_EXPRESSION:
-                        found.setdefault(one.ref, text)
-        return found
+        """How operands without a name are written in the source, if it is short."""
+        return {ref: text for ref, text in written_operands(self.recording).items() if len(text) <= _LONGEST_EXPRESSION}
 
     def expression(self, place: Place | None) -> str:
         """The expression at a place, if it is short."""

@@ -42,16 +42,6 @@ def expression(recording: Recording, place: Place | None) -> str:
     return " ".join(part.strip() for part in text)
 
 
-@functools.lru_cache(maxsize=1024)
-def sides(text: str) -> tuple[str, str] | None:
-    """The two sides of an expression such as `x / y.sum()`; None if its last operation is no arithmetic of elements."""
-    tree = tree_of(text)
-    top = tree.body[0] if tree is not None and len(tree.body) == 1 else None
-    if not isinstance(top, ast.Expr) or not isinstance(top.value, ast.BinOp) or isinstance(top.value.op, ast.MatMult):
-        return None
-    return ast.unparse(top.value.left), ast.unparse(top.value.right)
-
-
 @functools.lru_cache(maxsize=64)
 def tree_of(text: str) -> ast.Module | None:
     """The syntax tree of a source text; None if it is no Python, or nested too deeply."""

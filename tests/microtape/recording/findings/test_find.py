@@ -164,6 +164,29 @@ def test_an_operand_without_a_name_is_named_as_it_is_written() -> None:
     assert "mean[1] = nan, where ((x * mask).sum(1))[1] = 0 and (mask.sum(1))[1] = 0." in first.explanation
 
 
+def test_an_argument_without_a_name_is_named_as_it_is_written() -> None:
+    def program() -> None:
+        net, x = mt.nn.Linear(2, 1), mt.tensor([[1.0, 2.0], [0.0, 0.0]])
+        net(x / x.sum(1, keepdim=True)).sum().backward()
+
+    first = found(program)[0]
+    assert first.kind == "nan"
+    assert first.headline.endswith(": its input is not finite")
+    assert "(x / x.sum(1, keepdim=True))[1, 0] is nan before anything is computed of it." in first.explanation
+
+
+def test_no_other_tensor_is_taken_for_the_argument_of_a_call() -> None:
+    """The recurrent layer makes its first state itself."""
+
+    def program() -> None:
+        net, x = mt.nn.RNN(2, 3), mt.tensor([[[1.0, 2.0]], [[0.0, 0.0]]])
+        net(x / x.sum(2, keepdim=True))[0].sum().backward()
+
+    first = found(program)[0]
+    assert first.kind == "nan"
+    assert "x.sum" not in " ".join((first.headline, *first.explanation))
+
+
 def test_a_weight_that_begins_at_zero_may_be_meant() -> None:
     """As the second matrix of LoRA does."""
     a, b = mt.ones(2, 4, requires_grad=True), mt.zeros(3, 2, requires_grad=True)

@@ -11,7 +11,7 @@ from microtape.recording.model.source import expression, tree_of
 
 
 def written_operands(recording: Recording) -> Mapping[TensorRef, str]:
-    """The texts of operands of arithmetic, and of the only argument of a call that uses nothing else without history."""
+    """The texts of operands of arithmetic, and of the only argument of a call that takes nothing else from outside."""
     found: dict[TensorRef, str] = {}
     given: dict[Place, set[TensorRef]] = {}  # operands that no recorded operation has computed, by call
     computed = {output for node in recording.nodes for output in node.outputs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,8 +33,9 @@ class GradientScale:
     @classmethod
     def of(cls, timeline: Timeline) -> GradientScale:
         """The scale for all gradients of a pass."""
-        found = [next((one for one in step.grad_outputs if one is not None), None) for step in timeline.steps]
-        sizes = root_mean_squares(one for one in found if one is not None)
+        found = [_first(step.grad_outputs) for step in timeline.steps]
+        distinct = {id(one): one for one in found if one is not None}  # equal arrays of a file are one object
+        sizes = root_mean_squares(distinct.values())
         logs = np.log10(sizes[np.isfinite(sizes) & (sizes > 0)])
         high = float(logs.max(initial=-math.inf))
         return cls(min(float(logs.min()), high - DECADES), high) if logs.size else cls(-DECADES, 0.0)
@@ -53,6 +54,13 @@ class GradientScale:
             return ASCII_BAR * (1 + round(share * (width - 1)))
         whole, rest = divmod(1 + round(share * (8 * width - 1)), 8)
         return EIGHTHS[8] * whole + EIGHTHS[rest].strip()
+
+
+def _first(gradients: Sequence[Value | None]) -> Value | None:
+    """The first gradient that is there; nearly always that of the first output."""
+    if gradients and gradients[0] is not None:
+        return gradients[0]
+    return next((one for one in gradients if one is not None), None)
 
 
 def root_mean_squares(values: Iterable[Value]) -> npt.NDArray[np.float64]:

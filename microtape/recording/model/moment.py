@@ -7,13 +7,13 @@ nodes: at 0, backward has been called and has evaluated nothing yet.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from microtape.recording.model.cut_history import borders_by_output
+from microtape.recording.model.deliveries import Deliveries, Received
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -88,7 +88,7 @@ class PassTimeline:
 
     @cached_property
     def _queues(self) -> ReadyQueues | None:
-        return ReadyQueues(self.recording, self.pass_) if self.pass_ is not None else None
+        return ReadyQueues(self.recording, self.pass_, self.deliveries) if self.pass_ is not None else None
 
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
@@ -124,16 +124,13 @@ class PassTimeline:
         return {(root.node, root.input_nr): seed for root, seed in roots if root.node is not None}
 
     @cached_property
-    def received(self) -> Mapping[int, Sequence[tuple[int, Delivery]]]:
-        """Maps a node to the gradients delivered to it, in order, each with its step."""
-        found: dict[int, list[tuple[int, Delivery]]] = {}
-        for step in self.steps:
-            for one in step.deliveries:
-                if one.node in found:
-                    found[one.node].append((step.index, one))
-                else:
-                    found[one.node] = [(step.index, one)]
-        return found
+    def deliveries(self) -> Deliveries:
+        """The gradients that the pass delivers."""
+        return Deliveries.of(self.steps)
+
+    def received(self, node: int) -> Received:
+        """The gradients delivered to a node, in order, each with its step."""
+        return self.deliveries.to(node)
 
     @cached_property
     def travelled(self) -> Mapping[tuple[int, int], tuple[int, Delivery]]:
@@ -231,8 +228,8 @@ class Moment:
 
     def arrived(self, node: int, output: int) -> PassArrival | None:
         """The last gradient that arrived in the node's buffer for `output`, with the sum there."""
-        came = self.timeline.received.get(node, ())
-        for i in range(self._count(came) - 1, -1, -1):
+        came = self.timeline.received(node)
+        for i in range(came.before(self.steps_done) - 1, -1, -1):
             step, one = came[i]
             if one.input_nr == output:
                 return PassArrival(step, one, one.total)
@@ -246,15 +243,11 @@ class Moment:
 
     def waits_for(self, node: int) -> int:
         """How many gradients the node still waits for."""
-        came = self.timeline.received.get(node, ())
-        count = self._count(came)
+        came = self.timeline.received(node)
+        count = came.before(self.steps_done)
         if count:
             return came[count - 1][1].dependencies_left
         return self.pass_.dependencies.get(node, 0) if self.pass_ else 0
-
-    def _count(self, came: Sequence[tuple[int, Delivery]]) -> int:
-        """How many of these have been delivered by now."""
-        return bisect_left(came, self.steps_done, key=lambda one: one[0])
 
     def grad(self, tensor: int) -> Value | None:
         """The `.grad` of a leaf now; without any pass, as it was when the recording was made."""

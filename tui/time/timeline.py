@@ -200,6 +200,11 @@ class Timeline(moment.PassTimeline):
         reached = np.where(self._is_leaf[self._step_rows], len(self.rows), self._step_rows)
         return np.minimum.accumulate(np.append(len(self.rows), reached))
 
+    @property
+    def leaf_steps(self) -> Integers:
+        """The indices of the steps that evaluate leaves."""
+        return np.flatnonzero(self._is_leaf[self._step_rows])
+
     @cached_property
     def evaluated(self) -> Integers:
         """For each row, the index of the step that evaluates its node.
@@ -275,12 +280,13 @@ class Timeline(moment.PassTimeline):
 
     def _update_waiting(self, waiting: dict[int, None], start: int, stop: int) -> None:
         """Apply the steps from `start` up to, not including, `stop`."""
-        for step in self.steps[start:stop]:
-            for one in step.deliveries:
-                if one.dependencies_left:
-                    waiting[one.node] = None
-                else:
-                    waiting.pop(one.node, None)
+        sent = self.deliveries
+        some = slice(*np.searchsorted(sent.step, (start, stop)))
+        for node, left in zip(sent.node[some].tolist(), sent.left[some].tolist(), strict=True):
+            if left:
+                waiting[node] = None
+            else:
+                waiting.pop(node, None)
 
     def prepare(self) -> None:
         """Build the indices that the first step needs, before the user waits for it."""
@@ -324,7 +330,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def collectors(self) -> tuple[int, ...]:
         """The ids of the tensors that collect a gradient: the leaves in tape order, then other requested tensors."""
-        leaves = (self.node(node).variable for node in self.rows)
+        leaves = (self.node(node).variable for node in compress(self.rows, self._is_leaf.tolist()))
         asked = (capture.tensor for capture in self.pass_.captures) if self.pass_ else ()
         return tuple(dict.fromkeys([*(leaf for leaf in leaves if leaf is not None), *asked]))
 
@@ -332,7 +338,7 @@ class Timeline(moment.PassTimeline):
     def leaf_ref(self) -> Mapping[int, TensorRef]:
         """Leaf tensor id to the version that this tape's operations used first, for leaves that have a row."""
         nodes, refs = self.recording.nodes, dict[int, TensorRef]()
-        wanted = {nodes[node].variable for node in self.rows} - {None}
+        wanted = {nodes[node].variable for node in compress(self.rows, self._is_leaf.tolist())}
         for node in self.rows:
             for ref, _ in nodes[node].operands:
                 if ref is not None and ref.tensor in wanted:

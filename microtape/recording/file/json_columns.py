@@ -20,8 +20,8 @@ from __future__ import annotations
 import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
-from itertools import chain, islice
+from functools import cache
+from itertools import accumulate, chain, repeat
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
 _NUMBERS = (int, bool, float)
+_SHARED = 256  # Python has one object for each integer up to this
 _LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
 Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
@@ -94,7 +95,10 @@ class ColumnReader:
                 raise Damaged("a number that is not finite")
             if kind is not int:
                 return numbers
-            check_integers([one for one in numbers if one is not None] if optional else numbers)
+            present = [one for one in numbers if one is not None] if optional else numbers
+            check_integers(present)
+            if max(present, default=0) <= _SHARED:
+                return numbers
             return list(map(self._integers.setdefault, numbers, numbers))
         if _is_small(kind):
             at, of = _parts(stored, "at", "of")
@@ -129,7 +133,7 @@ class ColumnReader:
         if len(set(map(len, columns))) > 1:
             raise Damaged(f"columns of different lengths for {getattr(kind, '__name__', 'a pair')}")
         rows = zip(*columns, strict=True)
-        return list(rows) if origin is tuple else list(map(partial(tuple.__new__, kind), rows))
+        return list(rows) if origin is tuple else list(map(tuple.__new__, repeat(kind), rows))
 
 
 def _numbered(at: Any, of: Sequence[Any], optional: bool) -> list[Any]:
@@ -148,8 +152,13 @@ def _divided(items: list[Any], count: Any, most: int | None = None) -> list[tupl
     sizes = _list(count, {int})
     if sum(sizes) != len(items) or (sizes and min(sizes) < 0) or (most is not None and sizes and max(sizes) > most):
         raise Damaged("lengths that do not add up")
-    rest = iter(items)
-    return [(next(rest),) if size == 1 else tuple(islice(rest, size)) if size else () for size in sizes]
+    if not items:
+        return [()] * len(sizes)
+    if len(items) == len(sizes) and max(sizes) == 1:
+        return list(zip(items, strict=True))
+    every = tuple(items)
+    ends = list(accumulate(sizes))
+    return [every[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _list(stored: Any, types: set[type]) -> list[Any]:

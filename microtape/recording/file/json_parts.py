@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from microtape.recording.file.json_records import Damaged
@@ -24,9 +24,9 @@ class Parts:
     def __init__(self, text: bytes) -> None:
         self._texts: dict[str, bytes] = {}
         self._parsed: dict[str, Any] = {}
-        lines = [line.partition(b":") for line in text.removeprefix(b"{").removesuffix(b"}\n").split(b",\n")]
-        if len(lines) > 1 and all(re.fullmatch(rb'"\w+"', name) for name, _, _ in lines):
-            self._texts = {name[1:-1].decode(): part for name, _, part in lines}
+        parts = list(_lines(text))
+        if len(parts) > 1 and all(re.fullmatch(rb'"\w+"', name) for name, _ in parts):
+            self._texts = {name[1:-1].decode(): part for name, part in parts}
             return
         whole = _parse(text)
         self.update(whole if type(whole) is dict else {})
@@ -46,6 +46,18 @@ class Parts:
         part = self.get(name)
         self._parsed.pop(name, None)
         return part
+
+
+def _lines(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The name and the content of the member on each line; each content is copied once, for it may be large."""
+    start, end = len(b"{") * text.startswith(b"{"), len(text) - len(b"}\n") * text.endswith(b"}\n")
+    while start <= end:
+        stop = text.find(b",\n", start, end)
+        stop = end if stop < 0 else stop
+        colon = text.find(b":", start, stop)
+        colon = stop if colon < 0 else colon
+        yield text[start:colon], text[colon + 1 : stop]
+        start = stop + len(b",\n")
 
 
 def _parse(text: bytes) -> Any:

@@ -206,9 +206,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         raise Damaged("an option that is neither a word, a number nor a list of them")
     tables = _MANY if version >= _COLUMNS else {}
     parts: dict[str, Any] = {
-        name: tuple(columns.read(tables[name], top.take(name)))
-        if name in tables
-        else reader(kind, read_value)(top.take(name))
+        name: columns.read(tables[name], top.take(name)) if name in tables else reader(kind, read_value)(top.take(name))
         for name, kind in kinds.items()
         if name != "options"
     }

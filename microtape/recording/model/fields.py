@@ -1,0 +1,63 @@
+"""Whole fields of many records, as arrays: of a tuple of records, or of a `Table`, which has them already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from microtape.recording.model.columns import NONE, Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+def field(records: Sequence[Any], name: str) -> Sequence[Any]:
+    """One field of each record; None for None."""
+    if isinstance(records, Table):
+        return records.field(name)
+    if None in records:
+        return [None if one is None else getattr(one, name) for one in records]
+    return list(map(attrgetter(name), records))
+
+
+def integers(records: Sequence[Any], name: str) -> Integers:
+    """A field of integers, with NONE for None."""
+    return as_integers(field(records, name))
+
+
+def as_integers(numbers: Sequence[int | None]) -> Integers:
+    """These integers as an array, with NONE for None."""
+    if isinstance(numbers, Table):
+        return numbers.integers()
+    return np.array([NONE if one is None else one for one in numbers] if None in numbers else numbers, np.int64)
+
+
+def truths(records: Sequence[Any], name: str) -> npt.NDArray[np.bool_]:
+    """A field of truth values."""
+    return integers(records, name).astype(bool)
+
+
+def are(records: Sequence[Any], name: str, word: str) -> npt.NDArray[np.bool_]:
+    """Whether a field of words is this one."""
+    return np.fromiter((one == word for one in field(records, name)), bool, len(records))
+
+
+def inside(records: Sequence[Any], name: str) -> tuple[Integers, Sequence[Any]]:
+    """A field of tuples: their sizes, and all items one after the other."""
+    found = field(records, name)
+    if isinstance(found, Table):
+        return found.inside()
+    return np.array(list(map(len, found)), np.int64), list(chain.from_iterable(found))
+
+
+def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any]:
+    """The records at these places."""
+    if isinstance(records, Table):
+        return records.pick(np.asarray(at, np.int64))
+    return [records[i] for i in at]

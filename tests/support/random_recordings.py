@@ -9,6 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from microtape.recording.model.columns import Table
 from microtape.recording.model.model import (
     ArgumentRecord,
     BackwardStep,
@@ -233,8 +234,8 @@ def plain(item: Any) -> Any:
         return "array", str(item.dtype), item.shape, item.tobytes()
     if isinstance(item, Mapping):
         return {key: plain(one) for key, one in item.items()}
-    if isinstance(item, tuple):
-        return type(item).__name__, tuple(map(plain, item))
+    if isinstance(item, tuple | Table):
+        return "tuple" if isinstance(item, Table) else type(item).__name__, tuple(map(plain, item))
     if isinstance(item, Recording):
         return {name: plain(one) for name, one in vars(item).items()}
     return item

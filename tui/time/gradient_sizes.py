@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from microtape.recording.choosing.until import has_nan
+from microtape.recording.model.fields import are_there, distinct, inside, picked
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Summary, Value
 from tui.time.timeline import Timeline
@@ -33,9 +34,10 @@ class GradientScale:
     @classmethod
     def of(cls, timeline: Timeline) -> GradientScale:
         """The scale for all gradients of a pass."""
-        found = [_first(step.grad_outputs) for step in timeline.steps]
-        distinct = {id(one): one for one in found if one is not None}  # equal arrays of a file are one object
-        sizes = root_mean_squares(distinct.values())
+        counts, gradients = inside(timeline.steps, "grad_outputs")
+        there = np.flatnonzero(are_there(gradients))
+        _, first = np.unique(np.repeat(np.arange(len(counts)), counts)[there], return_index=True)  # of each step
+        sizes = root_mean_squares(distinct(picked(gradients, there[first].tolist())))
         logs = np.log10(sizes[np.isfinite(sizes) & (sizes > 0)])
         high = float(logs.max(initial=-math.inf))
         return cls(min(float(logs.min()), high - DECADES), high) if logs.size else cls(-DECADES, 0.0)
@@ -54,13 +56,6 @@ class GradientScale:
             return ASCII_BAR * (1 + round(share * (width - 1)))
         whole, rest = divmod(1 + round(share * (8 * width - 1)), 8)
         return EIGHTHS[8] * whole + EIGHTHS[rest].strip()
-
-
-def _first(gradients: Sequence[Value | None]) -> Value | None:
-    """The first gradient that is there; nearly always that of the first output."""
-    if gradients and gradients[0] is not None:
-        return gradients[0]
-    return next((one for one in gradients if one is not None), None)
 
 
 def root_mean_squares(values: Iterable[Value]) -> npt.NDArray[np.float64]:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from microtape.recording.model import moment
+from microtape.recording.model.columns import NONE
+from microtape.recording.model.fields import are, inside, integers, picked
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
 from microtape.recording.model.versions import Versions
@@ -226,7 +228,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def _is_leaf(self) -> npt.NDArray[np.bool_]:
         """For each row, whether it is that of a leaf."""
-        return np.array([self.node(node).kind == "accumulate" for node in self.rows], bool)
+        return are(picked(self.recording.nodes, self.rows), "kind", "accumulate")
 
     @cached_property
     def _is_made(self) -> npt.NDArray[np.bool_]:
@@ -241,7 +243,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def _step_rows(self) -> Integers:
         """For each step, the row of its node."""
-        return np.searchsorted(self._tape, np.array([step.node for step in self.steps], np.int64))
+        return np.searchsorted(self._tape, integers(self.steps, "node"))
 
     @cached_property
     def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:
@@ -309,18 +311,20 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def _makers(self) -> Mapping[int, list[int]]:
         """Tensor to the nodes that computed it at some version, the last one first: all but its own node."""
-        tensors, found = self.recording.tensors, dict[int, list[int]]()
-        for node in reversed(self.recording.nodes):
-            for ref in node.outputs:
-                if ref is not None and tensors[ref.tensor].node != node.id:
-                    found.setdefault(ref.tensor, []).append(node.id)
+        found: dict[int, list[int]] = {}
+        sizes, outputs = inside(self.recording.nodes, "outputs")
+        tensor, node = integers(outputs, "tensor"), np.repeat(np.arange(len(sizes)), sizes)
+        tensor, node = tensor[tensor != NONE], node[tensor != NONE]
+        earlier = np.flatnonzero(integers(self.recording.tensors, "node")[tensor] != node)[::-1]
+        for one, maker in zip(tensor[earlier].tolist(), node[earlier].tolist(), strict=True):
+            found.setdefault(one, []).append(maker)
         return found
 
     @cached_property
     def leaves(self) -> tuple[int, ...]:
         """The tensors whose AccumulateGrad the pass evaluates, in tape order."""
-        reached = (self.node(node).variable for node in self.pass_.nodes) if self.pass_ else ()
-        return tuple(leaf for leaf in reached if leaf is not None)
+        leaf = integers(picked(self.recording.nodes, self.pass_.nodes if self.pass_ else ()), "variable")
+        return tuple(leaf[leaf != NONE].tolist())
 
     @property
     def operations(self) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from microtape.recording.model.columns import NONE
+from microtape.recording.model.fields import are, inside, integers, picked
 from microtape.recording.model.model import NodeRecord
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ class Uses:
     @classmethod
     def of(cls, nodes: Sequence[NodeRecord], tape: Sequence[int]) -> Uses:
         """The uses by the nodes with these ids, in tape order."""
-        edges = [nodes[user].edges for user in tape]
-        found = list(chain.from_iterable(edges))
-        users = np.repeat(np.array(tape, np.int64), np.array(list(map(len, edges)), np.int64))
-        leads = np.array([one.node is not None for one in found], bool)
-        found = [one for one in found if one.node is not None]
-        return cls(users[leads], *_values(nodes, found))
+        sizes, edges = inside(picked(nodes, tape), "edges")
+        user, node = np.repeat(np.array(tape, np.int64), sizes), integers(edges, "node")
+        leads = node != NONE
+        user, node = user[leads], node[leads]
+        of_leaf = are(picked(nodes, node.tolist()), "kind", "accumulate")
+        return cls(user, node, integers(edges, "input_nr")[leads], of_leaf)
 
     def with_ends(self, nodes: Sequence[NodeRecord], ends: Sequence[Iterable[tuple[int, int]]]) -> Uses:
         """With paths that end beside the tape, each given by the nodes and outputs that it comes from.
@@ -41,11 +42,13 @@ class Uses:
         Its end counts as a user, numbered after all nodes.
         """
         found = [(user, value) for user, values in enumerate(ends, len(nodes)) for value in values]
-        node, output, of_leaf = _values(nodes, [value for _, value in found])
+        users = np.array([user for user, _ in found], np.int64)
+        values = np.array([value for _, value in found], np.int64).reshape(-1, 2)
+        of_leaf = np.array([nodes[node].kind == "accumulate" for _, (node, _) in found], bool)
         return Uses(
-            np.append(self.user, np.array([user for user, _ in found], np.int64)),
-            np.append(self.node, node),
-            np.append(self.output, output),
+            np.append(self.user, users),
+            np.append(self.node, values[:, 0]),
+            np.append(self.output, values[:, 1]),
             np.append(self.of_leaf, of_leaf),
         )
 
@@ -61,12 +64,3 @@ class Uses:
     @cached_property
     def _sorted_nodes(self) -> npt.NDArray[np.int64]:
         return self.node[self._by_node]
-
-
-def _values(
-    nodes: Sequence[NodeRecord], values: Sequence[tuple[int | None, int]]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The nodes and outputs of these values, and which of the values are leaves."""
-    node = [node for node, _ in values]
-    of_leaf = [nodes[one].kind == "accumulate" for one in node if one is not None]
-    return np.array(node, np.int64), np.array([output for _, output in values], np.int64), np.array(of_leaf, bool)

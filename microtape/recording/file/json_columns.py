@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
 _NUMBERS = (int, bool, float)
-LONG = 200_000  # records; so many are made only when they are asked for
+LONG = 100_000  # records; so many are made only when they are asked for
 _SHARED = 256  # Python has one object for each integer up to this
 _LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 

@@ -133,6 +133,9 @@ class Chosen(Column):
 
     def pick(self, at: Integers) -> list[Any]:
         """See Column."""
+        if isinstance(self.of, Items):
+            items = self.of.items
+            return [None if one is None else items[one] for one in self.numbers.pick(at)]
         numbers = self.numbers.integers(at)
         found = iter(self.of.pick(numbers[numbers != NONE]))
         return [None if one == NONE else next(found) for one in numbers.tolist()]
@@ -173,7 +176,7 @@ class Groups(Column):
     def pick(self, at: Integers) -> list[Any]:
         """See Column."""
         sizes, inside = self.inside(at)
-        return divided(self.of.pick(inside), sizes.tolist())
+        return divided(self.of.pick(inside), sizes.tolist()) if len(inside) else [()] * len(at)
 
     def all(self) -> list[Any]:
         """See Column."""
@@ -302,6 +305,24 @@ class Table(Sequence[T]):
         assert isinstance(self._column, Groups)
         sizes, inside = self._column.inside(self._at)
         return sizes, Table(self._column.of, inside)
+
+    def numbers(self) -> Integers:
+        """The numbers of the items, which are `Chosen`, with NONE for None."""
+        assert isinstance(self._column, Chosen)
+        return self._column.numbers.integers(self._at)
+
+    def are(self, item: T) -> npt.NDArray[np.bool_]:
+        """Which of the items, which are `Chosen`, are equal to this one."""
+        assert isinstance(self._column, Chosen)
+        equal = np.array([*(one == item for one in self._column.of.all()), False])
+        found: npt.NDArray[np.bool_] = equal[np.maximum(self.numbers(), -1)]
+        return found
+
+    def distinct(self) -> list[T]:
+        """The items, which are `Chosen`, each once."""
+        assert isinstance(self._column, Chosen)
+        numbers = np.unique(self.numbers())
+        return self._column.of.pick(numbers[numbers != NONE])
 
     def pick(self, at: Integers) -> Table[T]:
         """The records at these places."""

@@ -6,11 +6,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 
+from microtape.recording.model.fields import inside, integers
 from microtape.recording.model.model import BackwardStep, Delivery
 
 if TYPE_CHECKING:
@@ -32,14 +32,9 @@ class Deliveries:
     @classmethod
     def of(cls, steps: Sequence[BackwardStep]) -> Deliveries:
         """The deliveries of these steps."""
-        by_step = [step.deliveries for step in steps]
-        every = list(chain.from_iterable(by_step))
-        return cls(
-            steps,
-            np.repeat(np.arange(len(by_step)), np.array(list(map(len, by_step)), np.int64)),
-            np.array([one.node for one in every], np.int64),
-            np.array([one.dependencies_left for one in every], np.int64),
-        )
+        sizes, every = inside(steps, "deliveries")
+        step = np.repeat(np.arange(len(steps)), sizes)
+        return cls(steps, step, integers(every, "node"), integers(every, "dependencies_left"))
 
     def to(self, node: int) -> Received:
         """Those to one node."""

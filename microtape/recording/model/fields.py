@@ -45,7 +45,8 @@ def truths(records: Sequence[Any], name: str) -> npt.NDArray[np.bool_]:
 
 def are(records: Sequence[Any], name: str, word: str) -> npt.NDArray[np.bool_]:
     """Whether a field of words is this one."""
-    return np.fromiter((one == word for one in field(records, name)), bool, len(records))
+    found = field(records, name)
+    return found.are(word) if isinstance(found, Table) else np.array([one == word for one in found], bool)
 
 
 def inside(records: Sequence[Any], name: str) -> tuple[Integers, Sequence[Any]]:
@@ -61,3 +62,18 @@ def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any
     if isinstance(records, Table):
         return records.pick(np.asarray(at, np.int64))
     return [records[i] for i in at]
+
+
+def are_there(items: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Whether each item is not None."""
+    if isinstance(items, Table):
+        found: npt.NDArray[np.bool_] = items.numbers() != NONE
+        return found
+    return np.array([one is not None for one in items], bool)
+
+
+def distinct(items: Sequence[Any]) -> list[Any]:
+    """The items, each once; in a file, equal arrays are one object."""
+    if isinstance(items, Table):
+        return items.distinct()
+    return list({id(one): one for one in items}.values())

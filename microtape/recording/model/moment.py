@@ -10,10 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
+import numpy as np
+
+from microtape.recording.model.columns import NONE, Table
 from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.deliveries import Deliveries, Received
+from microtape.recording.model.fields import as_integers, inside, integers
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -25,6 +30,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.ready_queues import ReadyQueues
+from microtape.recording.model.steps_by_node import StepsByNode
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
 
@@ -93,12 +99,13 @@ class PassTimeline:
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
         """Maps a node to the step that evaluated it."""
-        return {step.node: step for step in self.steps}
+        return StepsByNode(self.steps) if isinstance(self.steps, Table) else {step.node: step for step in self.steps}
 
     @cached_property
     def made_at(self) -> Mapping[int, int]:
         """Maps a node to the index of the step that recorded it (create_graph)."""
-        return {node: step.index for step in self.steps for node in step.made}
+        sizes, made = inside(self.steps, "made")
+        return dict(zip(as_integers(made).tolist(), np.repeat(np.arange(len(sizes)), sizes).tolist(), strict=True))
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
@@ -107,7 +114,8 @@ class PassTimeline:
         if pass_ is None:
             return tuple(range(len(nodes)))
         since = self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
-        own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
+        before = range(since, min(pass_.tape, len(nodes)))
+        own = compress(before, (integers(nodes[since : pass_.tape], "pass_") == NONE).tolist())
         return tuple(sorted({*pass_.nodes, *own, *self.made_at}))
 
     @cached_property

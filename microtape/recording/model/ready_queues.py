@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.columns import NONE
 from microtape.recording.model.deliveries import Deliveries
+from microtape.recording.model.fields import integers, picked
 from microtape.recording.model.model import Pass, Recording
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class ReadyQueues:
     """The ready queues of one pass. AccumulateGrad goes first, then the node that was recorded last."""
 
     def __init__(self, recording: Recording, pass_: Pass, deliveries: Deliveries) -> None:
-        runs = np.array([step.node for step in pass_.steps], np.int64)
+        runs = integers(pass_.steps, "node")
         came = deliveries.left == 0
         became = np.append(np.array(pass_.ready, np.int64), deliveries.node[came])  # ready, in order of time
         since = np.append(np.zeros(len(pass_.ready), np.int64), deliveries.step[came] + 1)
@@ -53,9 +55,10 @@ class ReadyQueues:
 
 def _ranks(recording: Recording, nodes: Integers, arrival: Integers) -> Integers:
     """The smallest runs first: AccumulateGrad nodes as they became ready, then the highest sequence number."""
-    records = [recording.nodes[node] for node in nodes.tolist()]
-    is_leaf = np.array([record.variable is not None for record in records], bool)
-    number = np.array([record.sequence_nr or 0 for record in records], np.int64)
+    records = picked(recording.nodes, nodes.tolist())
+    is_leaf = integers(records, "variable") != NONE
+    number = integers(records, "sequence_nr")
+    number[number == NONE] = 0
     rank = np.empty(len(nodes), np.int64)
     rank[np.lexsort((np.where(is_leaf, arrival, ~number), ~is_leaf))] = np.arange(len(nodes))
     return rank

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tui.time.uses import Uses
+from microtape.recording.model.uses import Uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt

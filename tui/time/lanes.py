@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from microtape.recording.model.model import NodeRecord
+from microtape.recording.model.uses import Uses
 from tui.time.lane_allocation import Allocation, Rows, allocated
-from tui.time.uses import Uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -96,7 +96,7 @@ class Listing:
         groups = list(self.groups)
         for number, (row, _) in enumerate(ends, len(nodes)):
             groups[row] = (number,)
-        uses = timeline.uses.with_ends(nodes, [values for _, values in ends]) if ends else timeline.uses
+        uses = timeline.uses.with_ends([values for _, values in ends]) if ends else timeline.uses
         return Lanes.of(nodes, Rows.of(groups), uses)
 
     @classmethod

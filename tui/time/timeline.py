@@ -20,10 +20,10 @@ from microtape.recording.model.columns import NONE
 from microtape.recording.model.fields import are, inside, integers, picked
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
+from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
 from tui.time.lane_allocation import Rows
 from tui.time.lanes import Lanes
-from tui.time.uses import Uses
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -29,6 +29,8 @@ import numpy as np
 
 from microtape.recording.file.json_records import Damaged, ValueType, check_integers, fields, shown
 from microtape.recording.model.columns import (
+    LONG,
+    NONE,
     Chosen,
     Column,
     Groups,
@@ -44,8 +46,12 @@ from microtape.recording.model.columns import (
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
+
 _NUMBERS = (int, bool, float)
-LONG = 100_000  # records; so many are made only when they are asked for
 _SHARED = 256  # Python has one object for each integer up to this
 _LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
@@ -111,8 +117,9 @@ class ColumnReader:
 
     def _is_long(self, stored: Any) -> bool:
         """Whether these are the columns of so many records that each is made when it is asked for."""
-        columns = stored.values() if type(stored) is dict else ()
-        return max((len(one) for one in columns if type(one) is list), default=0) >= self._long
+        fields = stored.values() if type(stored) is dict else ()
+        columns = [one.get("at") if type(one) is dict else one for one in fields]
+        return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0) >= self._long
 
     def _column(self, kind: Any, stored: Any, is_long: bool) -> Column:
         kind, optional = _without_none(kind)
@@ -134,13 +141,13 @@ class ColumnReader:
         return self._each(kind, stored, is_long=False).all()
 
     def _numbers(self, kind: type, stored: Any, optional: bool, is_long: bool) -> Column:
+        if kind is int and is_long:
+            return _long_numbers(stored, optional)
         numbers = _list(stored, {kind, NoneType} if optional else {kind})
         if kind is float and not all(math.isfinite(one) for one in numbers if one is not None):
             raise Damaged("a number that is not finite")
         if kind is not int:
             return Truths(numbers) if is_long and kind is bool and not optional else Items(numbers)
-        if is_long:
-            return _long_numbers(numbers)
         present = [one for one in numbers if one is not None] if optional else numbers
         check_integers(present)
         if max(present, default=0) <= _SHARED:
@@ -156,7 +163,7 @@ class ColumnReader:
         if origin is Mapping:
             count, keys, of = _parts(stored, "count", "keys", "of")
             names, items = self._column(arguments[0], keys, is_long), self._column(arguments[1], of, is_long)
-            if len(names) != len(items) or (arguments[0] is int and keys and min(keys) < 0):
+            if len(names) != len(items) or (arguments[0] is int and _lowest(names) < 0):
                 raise Damaged("a mapping with invalid keys")
             return Mappings(_sizes(count, items), names, items)
         kinds = _fields(kind)
@@ -174,36 +181,47 @@ class ColumnReader:
         sizes = _sizes(count, items)
         if not begins:
             return Groups(sizes, items)
-        return Items([Table(items, np.arange(start, end)) for start, end in pairwise(accumulate(sizes, initial=0))])
+        ends = accumulate(sizes.tolist(), initial=0)
+        return Items([Table(items, np.arange(start, end)) for start, end in pairwise(ends)])
 
 
 def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
     """The items that these numbers stand for."""
-    numbers = _list(stored, {int, NoneType} if optional else {int})
     if is_long:
-        found = _long_numbers(numbers)
-        low, high = found.low, found.high
+        found = _long_numbers(stored, optional)
+        low, high, are_there = found.low, found.high, len(found) > 0
     else:
+        numbers = _list(stored, {int, NoneType} if optional else {int})
         present = [one for one in numbers if one is not None] if optional else numbers
-        low, high = min(present, default=0), max(present, default=0)
-    if not 0 <= low <= high < len(of) and numbers.count(None) < len(numbers):
+        low, high, are_there = min(present, default=0), max(present, default=0), len(present) > 0
+    if are_there and not 0 <= low <= high < max(len(of), 1):
         raise Damaged("an index out of range")
     return Chosen(found if is_long else Items(numbers), of)
 
 
-def _long_numbers(numbers: list[int | None]) -> Numbers:
-    try:
-        return Numbers(numbers)
-    except OverflowError:
-        raise Damaged("a number out of range") from None
+def _lowest(numbers: Column) -> int:
+    return numbers.low if isinstance(numbers, Numbers) else min(numbers.all(), default=0)
 
 
-def _sizes(stored: Any, items: Column, most: int | None = None) -> list[int]:
+def _long_numbers(stored: Any, optional: bool) -> Numbers:
+    """Many integers, read as an array or as a list."""
+    if not isinstance(stored, np.ndarray):
+        numbers = _list(stored, {int, NoneType} if optional else {int})
+        check_integers([one for one in numbers if one is not None])
+        stored = np.array([NONE if one is None else one for one in numbers], np.int64)
+    found = Numbers(stored)
+    if found.has_none and not optional:
+        raise Damaged("null where there should be int")
+    return found
+
+
+def _sizes(stored: Any, items: Column, most: int | None = None) -> Integers:
     """How many of the items belong to each tuple."""
-    sizes = _list(stored, {int})
-    if sum(sizes) != len(items) or (sizes and min(sizes) < 0) or (most is not None and sizes and max(sizes) > most):
+    sizes = stored if isinstance(stored, np.ndarray) else np.array(_list(stored, {int}), object)
+    low, high = sizes.min(initial=0), sizes.max(initial=0)
+    if low < 0 or high > (len(items) if most is None else most) or sizes.sum() != len(items):
         raise Damaged("lengths that do not add up")
-    return sizes
+    return sizes.astype(np.int64)
 
 
 def _texts(kind: Any, stored: Any) -> list[str]:
@@ -216,6 +234,8 @@ def _texts(kind: Any, stored: Any) -> list[str]:
 
 
 def _list(stored: Any, types: set[type]) -> list[Any]:
+    if isinstance(stored, np.ndarray):
+        stored = [None if one == NONE else one for one in stored.tolist()]
     if type(stored) is not list:
         raise Damaged(f"{shown(stored)} where there should be a list")
     if not types.issuperset(map(type, stored)):

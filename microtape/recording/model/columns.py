@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Integers: TypeAlias = npt.NDArray[np.int64]
 
+LONG = 100_000
+"""So many records are made only when they are asked for."""
 NONE = -(2**63)
 """Stands for None among the integers of a column; no file may hold it."""
 KINDS = (np.int8, np.int16, np.int32, np.int64)
@@ -91,19 +93,16 @@ class Truths(Column):
 class Numbers(Column):
     """Integers, or None, in the smallest type: its least integer stands for None."""
 
-    def __init__(self, items: list[int | None]) -> None:
-        """Raises OverflowError for an integer of more than 64 bits, and for NONE itself."""
-        nones = items.count(None)
-        found = np.array([NONE if one is None else one for one in items] if nones else items, np.int64)
-        is_none = found == NONE
-        if np.count_nonzero(is_none) != nones:
-            raise OverflowError(NONE)
-        present = found[~is_none] if nones else found
+    def __init__(self, numbers: Integers) -> None:
+        """`numbers` has NONE for None, and is overwritten."""
+        is_none = numbers == NONE
+        self.has_none = bool(is_none.any())
+        present = numbers[~is_none] if self.has_none else numbers
         self.low, self.high = int(present.min(initial=0)), int(present.max(initial=0))
         kind = next(one for one in KINDS if np.iinfo(one).min < self.low and self.high <= np.iinfo(one).max)
-        self._has_none, self._none = nones > 0, int(np.iinfo(kind).min)
-        found[is_none] = self._none
-        self._numbers = found.astype(kind)
+        self._none = int(np.iinfo(kind).min)
+        numbers[is_none] = self._none
+        self._numbers = numbers.astype(kind)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -111,12 +110,12 @@ class Numbers(Column):
     def pick(self, at: Integers) -> list[Any]:
         """See Column."""
         found: list[Any] = self._numbers[at].tolist()
-        return [None if one == self._none else one for one in found] if self._has_none else found
+        return [None if one == self._none else one for one in found] if self.has_none else found
 
     def integers(self, at: Integers) -> Integers:
         """See Column."""
         found = self._numbers[at].astype(np.int64)
-        if self._has_none:
+        if self.has_none:
             found[found == self._none] = NONE
         return found
 
@@ -162,16 +161,13 @@ class Chosen(Column):
 class Groups(Column):
     """Tuples: the items of all of them one after the other, and how many belong to each."""
 
-    def __init__(self, sizes: Sequence[int] | Integers, of: Column) -> None:
-        self.sizes = sizes
+    def __init__(self, sizes: Integers, of: Column) -> None:
+        self._ends: npt.NDArray[Any] = np.zeros(len(sizes) + 1, np.int32 if len(of) < 2**31 else np.int64)
+        np.cumsum(sizes, out=self._ends[1:])
         self.of = of
 
-    @cached_property
-    def _ends(self) -> Integers:
-        return np.append(0, np.cumsum(self.sizes, dtype=np.int64))
-
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self._ends) - 1
 
     def pick(self, at: Integers) -> list[Any]:
         """See Column."""
@@ -180,12 +176,12 @@ class Groups(Column):
 
     def all(self) -> list[Any]:
         """See Column."""
-        return divided(self.of.all(), list(self.sizes))
+        return divided(self.of.all(), np.diff(self._ends).tolist())
 
     def inside(self, at: Integers) -> tuple[Integers, Integers]:
         """The sizes of these tuples, and the places of their items."""
-        starts = self._ends[at]
-        sizes = self._ends[at + 1] - starts
+        starts: Integers = self._ends[at].astype(np.int64)
+        sizes: Integers = self._ends[at + 1] - starts
         return sizes, np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
@@ -204,7 +200,7 @@ class Optional(Groups):
 class Mappings(Column):
     """Mappings: the pairs of all of them one after the other."""
 
-    def __init__(self, sizes: Sequence[int] | Integers, keys: Column, of: Column) -> None:
+    def __init__(self, sizes: Integers, keys: Column, of: Column) -> None:
         self._pairs = Groups(sizes, Records(None, {"0": keys, "1": of}))
 
     def __len__(self) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.fields import each
 from microtape.recording.model.uses import Uses
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _scan(made: Integers, last: Integers, outputs: Integers, count: int) -> tupl
     """
     starting, ending = np.bincount(made, minlength=count), np.bincount(last, minlength=count)
     visited = np.flatnonzero(starting + ending)
-    started, ended = iter(outputs.tolist()), iter(np.argsort(last, kind="stable").tolist())
+    started, ended = each(outputs), each(np.argsort(last, kind="stable"))
     lane, free, fresh = [0] * len(made), list[int](), 0  # `fresh` is the first lane that was never used
     own, lowest = [], [0]  # of visited rows; and the lowest free lane before the first and after each of them
 
@@ -129,7 +130,7 @@ def _scan(made: Integers, last: Integers, outputs: Integers, count: int) -> tupl
         fresh += 1
         return fresh - 1
 
-    for starts, ends in zip(starting[visited].tolist(), ending[visited].tolist(), strict=True):
+    for starts, ends in zip(each(starting[visited]), each(ending[visited]), strict=True):
         # The node takes over the lane of an operand if it can: a chain of operations is one straight line.
         if starts == ends == 1:
             here = lane[next(started)] = lane[next(ended)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.fields import are_there, field, inside, integers, picked
+from microtape.recording.model.fields import are_there, each, field, inside, integers, picked
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Pass
 
@@ -66,17 +67,18 @@ def _longest_way(program: Program, pass_: Pass) -> list[int]:
     step_of[nodes[::-1]] = np.arange(len(nodes))[::-1]
     # Senders come before receivers; in a file that was tampered with, they may not.
     leads = are_there(field(deliveries, "term")) & ~program.is_leaf[receiver] & (step_of[receiver] > step)
-    length: dict[int, int] = {}
-    before: dict[int, int] = {}
-    for sender, here in zip(nodes[step[leads]].tolist(), receiver[leads].tolist(), strict=True):
-        far = length.get(sender, 1) + 1
-        if far > length.get(here, 1):
-            length[here], before[here] = far, sender
-    way = []
-    at: int | None = max(length, key=length.__getitem__, default=None)
-    while at is not None:
-        way.append(at)
-        at = before.get(at)
+    if not leads.any():
+        return []
+    sender, receiver = nodes[step[leads]], receiver[leads]
+    length = array("q", [1]) * len(program.recording.nodes)
+    before = array("q", [-1]) * len(program.recording.nodes)
+    for one, other in zip(each(sender), each(receiver), strict=True):
+        far = length[one] + 1
+        if far > length[other]:
+            length[other], before[other] = far, one
+    way = [int(receiver[np.argmax(np.array(length)[receiver])])]  # of several, the first that was reached
+    while before[way[-1]] >= 0:
+        way.append(before[way[-1]])
     steps = step_of[way[::-1]]
     found: list[int] = steps[steps < len(nodes)].tolist()
     return found

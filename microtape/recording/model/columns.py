@@ -26,7 +26,7 @@ NONE = -(2**63)
 KINDS = (np.int8, np.int16, np.int32, np.int64)
 BLOCK = 32  # records that are made together, for a view asks for neighbours
 KEPT = 512  # blocks that a column keeps
-TOGETHER = 4096  # records that are made together for a loop over all
+TOGETHER = 4096  # records or integers that are made together for a loop over all
 T = TypeVar("T")
 
 

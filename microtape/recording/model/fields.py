@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE, Table
+from microtape.recording.model.columns import NONE, TOGETHER, Table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,3 +77,9 @@ def distinct(items: Sequence[Any]) -> list[Any]:
     if isinstance(items, Table):
         return items.distinct()
     return list({id(one): one for one in items}.values())
+
+
+def each(numbers: Integers) -> Iterator[int]:
+    """The numbers as integers of Python, which are not all in memory at the same time."""
+    parts = np.array_split(numbers, 1 + len(numbers) // TOGETHER)
+    return chain.from_iterable(part.tolist() for part in parts)

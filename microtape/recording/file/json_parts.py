@@ -18,10 +18,17 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MOST_LISTS = 100_000  # lists and objects in a part of any length,
-_INTEGERS = re.compile(rb"\[[-0-9,nul]{%d,}\]" % (2 * LONG - 1))  # a list of LONG integers, or None among them
 _LARGEST = 2**63 - 1  # for which numpy takes all that are larger
 _LIST = 6  # and one more for so many bytes: `[0,0],` is an array without a dimension
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+
+
+def integers(count: int) -> re.Pattern[bytes]:
+    """A list of so many integers or more, or of null among them."""
+    return re.compile(rb"\[[-0-9,nul]{%d,}\]" % (2 * count - 1))
+
+
+_INTEGERS = integers(LONG)
 
 
 class Parts:

@@ -24,7 +24,7 @@ def written_through_a_view(program: Program) -> Iterator[Finding]:
     """
     tried: dict[Place, int] = {}
     nodes = program.recording.nodes
-    may_write = are(nodes, "kind", "copy_slices") | are(nodes, "op", "sub") | are(nodes, "op", "div")
+    may_write = are(nodes, "kind", "copy_slices") | are(nodes, "op", "sub", "div")
     for node in picked(nodes, np.flatnonzero(may_write)):
         if node.kind == "copy_slices":
             look = _of_a_view

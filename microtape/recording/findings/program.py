@@ -31,8 +31,8 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.moment import PassTimeline
 from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
+from microtape.recording.model.steps_by_node import steps_by_node
 from microtape.recording.model.uses import Uses
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Program:
     @cached_property
     def steps(self) -> Sequence[Mapping[int, BackwardStep]]:
         """For each pass: maps a node to its step."""
-        return [PassTimeline(self.recording, i).step_of for i in range(len(self.recording.passes))]
+        return [steps_by_node(pass_.steps) for pass_ in self.recording.passes]
 
     @cached_property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
@@ -171,8 +171,9 @@ class Program:
     def doing(self, *ops: str) -> Sequence[NodeRecord]:
         """All nodes that do one of these."""
         nodes = self.recording.nodes
-        named = zip(field(nodes, "op"), field(nodes, "name"), strict=True)
-        return picked(nodes, [i for i, (op, name) in enumerate(named) if _does(op, name, ops)])
+        named = list(zip(field(nodes, "op"), field(nodes, "name"), strict=True))
+        wanted = {(op, name) for op, name in set(named) if _does(op, name, ops)}
+        return picked(nodes, [i for i, one in enumerate(named) if one in wanted]) if wanted else ()
 
     def node(self, node: int) -> NodeRecord:
         """A node's record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -87,15 +88,13 @@ def _longest_way(program: Program, pass_: Pass) -> list[int]:
 def _repeated(program: Program, pass_: Pass, way: Sequence[int], sizes: Sequence[float]) -> list[_Station]:
     """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
     nodes = _nodes(program, pass_, way)
-    by_place: dict[tuple[str, int], list[int]] = {}  # a place by its id, because hashing it takes long
-    by_op: dict[str, list[int]] = {}
-    for step, op, place in zip(way, field(nodes, "op"), field(nodes, "place"), strict=True):
-        by_place.setdefault((op, id(place)), []).append(step)
-        by_op.setdefault(op, []).append(step)
-    for several in (by_place, by_op):
-        longest: list[int] = max(several.values(), key=len, default=[])
-        stations = [_Station(step, sizes[step]) for step in longest]
-        stations = [one for one in stations if one.rms > 0 and math.isfinite(one.rms)]
+    ops = list(field(nodes, "op"))
+    expressions = list(zip(ops, map(id, field(nodes, "place")), strict=True))  # hashing a place takes long
+    for kinds in (expressions, ops):
+        count = Counter[object](kinds)
+        most = max(count, key=count.__getitem__, default=None)
+        often = [step for step, kind in zip(way, kinds, strict=True) if kind == most]
+        stations = [_Station(step, size) for step in often if (size := sizes[step]) > 0 and math.isfinite(size)]
         if len(stations) >= FEWEST:
             return stations if _is_steady(stations) else []
     return []

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.model.dtypes import kind_of
-from microtape.recording.model.fields import distinct, inside
+from microtape.recording.model.fields import distinct, items
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import is_finite
@@ -115,7 +115,7 @@ def _gradients(recording: Recording) -> list[Value | None]:
     for pass_ in recording.passes:
         every += map(recording.value, pass_.root_tensors)
         every += [one.value for one in pass_.captures]
-        every += distinct(inside(pass_.steps, "grad_outputs")[1])
+        every += distinct(items(pass_.steps, "grad_outputs"))
     return every
 
 

@@ -307,10 +307,10 @@ class Table(Sequence[T]):
         assert isinstance(self._column, Chosen)
         return self._column.numbers.integers(self._at)
 
-    def are(self, item: T) -> npt.NDArray[np.bool_]:
-        """Which of the items, which are `Chosen`, are equal to this one."""
+    def are(self, items: Sequence[T]) -> npt.NDArray[np.bool_]:
+        """Which of the items, which are `Chosen`, are among these."""
         assert isinstance(self._column, Chosen)
-        equal = np.array([*(one == item for one in self._column.of.all()), False])
+        equal = np.array([*(one in items for one in self._column.of.all()), False])
         found: npt.NDArray[np.bool_] = equal[np.maximum(self.numbers(), -1)]
         return found
 

@@ -21,9 +21,10 @@ def field(records: Sequence[Any], name: str) -> Sequence[Any]:
     """One field of each record; None for None."""
     if isinstance(records, Table):
         return records.field(name)
-    if None in records:
+    try:
+        return list(map(attrgetter(name), records))
+    except AttributeError:
         return [None if one is None else getattr(one, name) for one in records]
-    return list(map(attrgetter(name), records))
 
 
 def integers(records: Sequence[Any], name: str) -> Integers:
@@ -43,10 +44,10 @@ def truths(records: Sequence[Any], name: str) -> npt.NDArray[np.bool_]:
     return integers(records, name).astype(bool)
 
 
-def are(records: Sequence[Any], name: str, word: str) -> npt.NDArray[np.bool_]:
-    """Whether a field of words is this one."""
+def are(records: Sequence[Any], name: str, *words: str) -> npt.NDArray[np.bool_]:
+    """Whether a field of words is one of these."""
     found = field(records, name)
-    return found.are(word) if isinstance(found, Table) else np.array([one == word for one in found], bool)
+    return found.are(words) if isinstance(found, Table) else np.array([one in words for one in found], bool)
 
 
 def inside(records: Sequence[Any], name: str) -> tuple[Integers, Sequence[Any]]:
@@ -57,8 +58,16 @@ def inside(records: Sequence[Any], name: str) -> tuple[Integers, Sequence[Any]]:
     return np.array(list(map(len, found)), np.int64), list(chain.from_iterable(found))
 
 
+def items(records: Sequence[Any], name: str) -> Sequence[Any]:
+    """All that is in a field of tuples, one after the other."""
+    found = field(records, name)
+    return found.inside()[1] if isinstance(found, Table) else list(chain.from_iterable(found))
+
+
 def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any]:
     """The records at these places."""
+    if len(at) == len(records) and isinstance(at, range):
+        return records
     if isinstance(records, Table):
         return records.pick(np.asarray(at, np.int64))
     return [records[i] for i in at]

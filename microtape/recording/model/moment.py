@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE, Table
+from microtape.recording.model.columns import NONE
 from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.deliveries import Deliveries, Received
 from microtape.recording.model.fields import as_integers, inside, integers
@@ -30,7 +30,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.ready_queues import ReadyQueues
-from microtape.recording.model.steps_by_node import StepsByNode
+from microtape.recording.model.steps_by_node import steps_by_node
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
 
@@ -99,7 +99,7 @@ class PassTimeline:
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
         """Maps a node to the step that evaluated it."""
-        return StepsByNode(self.steps) if isinstance(self.steps, Table) else {step.node: step for step in self.steps}
+        return steps_by_node(self.steps)
 
     @cached_property
     def made_at(self) -> Mapping[int, int]:

@@ -7,8 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from microtape.recording.model.columns import Table
 from microtape.recording.model.fields import integers
 from microtape.recording.model.model import BackwardStep
+
+
+def steps_by_node(steps: Sequence[BackwardStep]) -> Mapping[int, BackwardStep]:
+    """Maps a node to the step that evaluated it."""
+    return StepsByNode(steps) if isinstance(steps, Table) else {step.node: step for step in steps}
 
 
 class StepsByNode(Mapping[int, BackwardStep]):

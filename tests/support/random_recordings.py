@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from microtape.recording.model.columns import Table
 from microtape.recording.model.model import (
     ArgumentRecord,
     BackwardStep,
@@ -43,6 +42,7 @@ from microtape.recording.model.model import (
     Variable,
 )
 from microtape.recording.model.summary import summarize
+from microtape.recording.tables.columns import Table
 
 DTYPES = [
     "bool",

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.fields import are, inside, picked
 from microtape.recording.model.model import BorderRecord, Pass, TensorRef
 from microtape.recording.model.undifferentiable import undifferentiable_outputs
 from microtape.recording.model.versions import Write
+from microtape.recording.tables.fields import are, inside, picked
 from tui.time.timeline import Timeline
 
 FEW = 3  # updates of parameters in a row that are listed one by one

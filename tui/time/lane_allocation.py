@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.fields import each
 from microtape.recording.model.uses import Uses
+from microtape.recording.tables.fields import each
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from microtape.recording.model import moment
-from microtape.recording.model.columns import NONE
-from microtape.recording.model.fields import are, inside, integers, picked
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
 from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import are, inside, integers, picked
 from tui.time.lane_allocation import Rows
 from tui.time.lanes import Lanes
 

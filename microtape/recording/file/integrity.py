@@ -29,8 +29,6 @@ from microtape.recording.file.references import (
     shape_within,
     within,
 )
-from microtape.recording.model.columns import Table
-from microtape.recording.model.fields import as_integers, field, inside, integers
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -44,6 +42,8 @@ from microtape.recording.model.model import (
     TensorRecord,
     UpdateRecord,
 )
+from microtape.recording.tables.columns import Table
+from microtape.recording.tables.fields import as_integers, field, inside, integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from microtape.recording.file.json_records import Damaged, ValueType, check_integers, fields, shown
-from microtape.recording.model.columns import (
+from microtape.recording.tables.columns import (
     LONG,
     NONE,
     Chosen,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from microtape.recording.file.json_records import Damaged
-from microtape.recording.model.columns import LONG, NONE
+from microtape.recording.tables.columns import LONG, NONE
 
 if TYPE_CHECKING:
     import numpy.typing as npt

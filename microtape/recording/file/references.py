@@ -9,8 +9,6 @@ import numpy as np
 
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.packing import MOST_DIMENSIONS
-from microtape.recording.model.columns import NONE
-from microtape.recording.model.fields import inside, integers
 from microtape.recording.model.model import (
     EdgeRecord,
     ErrorRecord,
@@ -21,6 +19,8 @@ from microtape.recording.model.model import (
     SavedUse,
     TensorRef,
 )
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import inside, integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,9 +10,9 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.fields import are, picked
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
 from microtape.recording.model.source import expression, targets, whole_lines
+from microtape.recording.tables.fields import are, picked
 
 _MOST_TRIES = 8  # of one line in a loop
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.fields import inside, picked
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Operand
+from microtape.recording.tables.fields import inside, picked
 
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")

@@ -13,9 +13,7 @@ import numpy as np
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
-from microtape.recording.model.columns import NONE, Table
 from microtape.recording.model.cut_history import borders_by_output
-from microtape.recording.model.fields import field, integers, picked, truths
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.formula import index_text, symbols
 from microtape.recording.model.model import (
@@ -34,6 +32,8 @@ from microtape.recording.model.model import (
 from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
 from microtape.recording.model.steps_by_node import steps_by_node
 from microtape.recording.model.uses import Uses
+from microtape.recording.tables.columns import NONE, Table
+from microtape.recording.tables.fields import field, integers, picked, truths
 
 if TYPE_CHECKING:
     import numpy.typing as npt

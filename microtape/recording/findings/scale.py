@@ -13,9 +13,9 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.model.fields import are_there, each, field, inside, integers, picked
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Pass
+from microtape.recording.tables.fields import are_there, each, field, inside, integers, picked
 
 FEWEST = 4  # layers or time steps
 VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.model.dtypes import kind_of
-from microtape.recording.model.fields import distinct, items
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import is_finite
+from microtape.recording.tables.fields import distinct, items
 
 
 class Size(NamedTuple):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 import numpy as np
 
-from microtape.recording.model.fields import inside, integers
 from microtape.recording.model.model import BackwardStep, Delivery
+from microtape.recording.tables.fields import inside, integers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

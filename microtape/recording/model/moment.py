@@ -15,10 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE
 from microtape.recording.model.cut_history import borders_by_output
 from microtape.recording.model.deliveries import Deliveries, Received
-from microtape.recording.model.fields import as_integers, inside, integers
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -31,6 +29,8 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.model.ready_queues import ReadyQueues
 from microtape.recording.model.steps_by_node import steps_by_node
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import as_integers, inside, integers
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
 

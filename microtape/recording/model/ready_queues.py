@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE
 from microtape.recording.model.deliveries import Deliveries
-from microtape.recording.model.fields import integers, picked
 from microtape.recording.model.model import Pass, Recording
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import integers, picked
 
 if TYPE_CHECKING:
     import numpy.typing as npt

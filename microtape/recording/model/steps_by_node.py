@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from microtape.recording.model.columns import Table
-from microtape.recording.model.fields import integers
 from microtape.recording.model.model import BackwardStep
+from microtape.recording.tables.columns import Table
+from microtape.recording.tables.fields import integers
 
 
 def steps_by_node(steps: Sequence[BackwardStep]) -> Mapping[int, BackwardStep]:

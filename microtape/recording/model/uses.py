@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE
-from microtape.recording.model.fields import are, inside, integers, picked
 from microtape.recording.model.model import NodeRecord
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import are, inside, integers, picked
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.fields import picked, truths
 from microtape.recording.model.model import (
     NodeRecord,
     Operand,
@@ -27,6 +26,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
+from microtape.recording.tables.fields import picked, truths
 
 Fate: TypeAlias = Literal["intact", "lost", "unused"]
 """What became of a saved tensor: backward found it as it was saved; it was overwritten before; backward did not ask for

@@ -17,8 +17,8 @@ from microtape.recording.file.json_columns import ColumnReader
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
-from microtape.recording.model.columns import NONE, Numbers, Table
 from microtape.recording.model.model import NodeRecord, Recording
+from microtape.recording.tables.columns import NONE, Numbers, Table
 from tests.support import handmade
 from tests.support.random_recordings import plain, recordings
 from tui.words.trace import trace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.columns import NONE, TOGETHER, Table
+from microtape.recording.tables.columns import NONE, TOGETHER, Table
 
 if TYPE_CHECKING:
     import numpy.typing as npt

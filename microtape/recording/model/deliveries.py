@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,18 +38,18 @@ class Deliveries:
 
     def to(self, node: int) -> Received:
         """Those to one node."""
-        if node not in self._known:
-            first, stop = np.searchsorted(self._receivers, (node, node + 1))
-            self._known[node] = Received(self, self._by_receiver[first:stop])
-        return self._known[node]
+        known = self._known.get(node)
+        if known is None:
+            receivers, numbers, steps = self._by_receiver
+            mine = slice(bisect_left(receivers, node), bisect_right(receivers, node))
+            known = self._known[node] = Received(self, numbers[mine], steps[mine])
+        return known
 
     @cached_property
-    def _by_receiver(self) -> Integers:
-        return np.argsort(self.node, kind="stable")
-
-    @cached_property
-    def _receivers(self) -> Integers:
-        return self.node[self._by_receiver]
+    def _by_receiver(self) -> tuple[memoryview, memoryview, memoryview]:
+        """The receivers in ascending order, and of each delivery its number and its step; quick to bisect."""
+        order = np.argsort(self.node, kind="stable")
+        return self.node[order].data, order.data, self.step[order].data
 
     @cached_property
     def first_of_step(self) -> Integers:
@@ -60,10 +60,10 @@ class Deliveries:
 class Received(Sequence[tuple[int, Delivery]]):
     """The gradients delivered to a node, in order, each with its step."""
 
-    def __init__(self, every: Deliveries, numbers: Integers) -> None:
+    def __init__(self, every: Deliveries, numbers: memoryview, steps: memoryview) -> None:
         self._every = every
         self._numbers = numbers
-        self._steps = every.step[numbers].data  # quick to bisect
+        self._steps = steps
 
     def before(self, steps_done: int) -> int:
         """How many are delivered by the first steps."""

@@ -42,6 +42,7 @@ from microtape.recording.model.model import (
     Variable,
 )
 from microtape.recording.model.summary import summarize
+from microtape.recording.tables.columns import Table
 
 DTYPES = [
     "bool",
@@ -233,8 +234,8 @@ def plain(item: Any) -> Any:
         return "array", str(item.dtype), item.shape, item.tobytes()
     if isinstance(item, Mapping):
         return {key: plain(one) for key, one in item.items()}
-    if isinstance(item, tuple):
-        return type(item).__name__, tuple(map(plain, item))
+    if isinstance(item, tuple | Table):
+        return "tuple" if isinstance(item, Table) else type(item).__name__, tuple(map(plain, item))
     if isinstance(item, Recording):
         return {name: plain(one) for name, one in vars(item).items()}
     return item

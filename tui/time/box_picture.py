@@ -177,7 +177,7 @@ def neighbourhood(timeline: Timeline, focus: int | None) -> tuple[int, ...]:
         for node in edge:
             near = [*dict.fromkeys(one.node for one in timeline.node(node).edges if one.node is not None)]
             # Other users of a leaf do not count as near: weights are used all over a network.
-            users = () if timeline.node(node).variable is not None and node != focus else timeline.users.get(node, ())
+            users = () if timeline.node(node).variable is not None and node != focus else timeline.uses.users_of(node)
             for one in [*near, *users[-FAN:]]:
                 if one not in found and one in timeline.row_of and len(found) < NEAR:
                     found[one] = None

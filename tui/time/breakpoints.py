@@ -123,7 +123,7 @@ def _make(cursor: StepCursor, text: str, kind: StopKind, evaluate: bool) -> Brea
         if not nodes and not inside:
             raise LookupError(f"there is no {text!r} here to watch")
         forward, backward = timeline.moments_of(nodes)
-        came = (start + step + 1 for node in nodes for step, _ in timeline.received.get(node, ()))
+        came = (start + step + 1 for node in nodes for step, _ in timeline.received(node))
         moments = {*forward, *backward, *inside, *(came if kind == "watch" else ())}
         return Breakpoint(text, kind, tuple(sorted(moments)), nodes, line)
     if text.isidentifier() or LINE.fullmatch(text.strip()):

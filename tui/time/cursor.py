@@ -228,7 +228,8 @@ class StepCursor:
     @property
     def frontier(self) -> int:
         """The row between past and future. In backward, it and the rows below are past; in forward, the rows above."""
-        return self.timeline.forward_row[self.position] if self.is_forward else self.timeline.swept[self.steps_done]
+        timeline = self.timeline
+        return int(timeline.forward_row[self.position] if self.is_forward else timeline.swept[self.steps_done])
 
     # The state at this moment
 

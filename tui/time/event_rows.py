@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+import numpy as np
+
 from microtape.recording.model.model import BorderRecord, Pass, TensorRef
 from microtape.recording.model.undifferentiable import undifferentiable_outputs
 from microtape.recording.model.versions import Write
+from microtape.recording.tables.fields import are, inside, picked
 from tui.time.timeline import Timeline
 
 FEW = 3  # updates of parameters in a row that are listed one by one
@@ -57,11 +60,12 @@ def event_rows(timeline: Timeline, cuts: Sequence[BorderRecord] = ()) -> Mapping
     for node, writes in versions.by_node.items():
         if (row := timeline.row_of.get(node)) is not None:
             found.setdefault(row + 1, []).append(WriteRow(writes))
-    for row, node in enumerate(timeline.rows):
-        record = timeline.node(node)
-        if len(record.outputs) > 1 or record.kind == "function":
-            ends = [ref for _, ref, _ in undifferentiable_outputs(timeline.recording, record) if named[ref.tensor].name]
-            found.setdefault(row + 1, []).extend(EndRow(ref, node, None) for ref in ends)
+    records = picked(timeline.recording.nodes, timeline.rows)
+    outputs, _ = inside(records, "outputs")
+    for row in np.flatnonzero((outputs > 1) | are(records, "kind", "function")).tolist():
+        record = records[row]
+        ends = [ref for _, ref, _ in undifferentiable_outputs(timeline.recording, record) if named[ref.tensor].name]
+        found.setdefault(row + 1, []).extend(EndRow(ref, record.id, None) for ref in ends)
     for row, borders in groupby(_borders(timeline), key=lambda one: bisect_left(timeline.rows, one[1].tape)):
         found.setdefault(row, []).extend(_of_borders(borders, cuts, versions.by_border))
     return {row: events for row, events in found.items() if events}

@@ -64,7 +64,7 @@ def without_gradient(timeline: Timeline, found: Sequence[Finding]) -> Mapping[in
     words = {leaf: "none" for leaf in leaves if leaf not in timeline.step_of}
     waiting = list(words)
     while waiting:
-        for user in timeline.users.get(waiting.pop(), ()):
+        for user in timeline.uses.users_of(waiting.pop()):
             if user not in words and user not in timeline.pass_.dependencies:
                 words[user] = "cut off"
                 waiting.append(user)

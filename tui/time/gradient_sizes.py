@@ -12,6 +12,7 @@ import numpy as np
 from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Summary, Value
+from microtape.recording.tables.fields import are_there, distinct, inside, picked
 from tui.time.timeline import Timeline
 from viz.planning.sparkline import root_mean_square
 
@@ -33,8 +34,10 @@ class GradientScale:
     @classmethod
     def of(cls, timeline: Timeline) -> GradientScale:
         """The scale for all gradients of a pass."""
-        found = [next((one for one in step.grad_outputs if one is not None), None) for step in timeline.steps]
-        sizes = root_mean_squares(one for one in found if one is not None)
+        counts, gradients = inside(timeline.steps, "grad_outputs")
+        there = np.flatnonzero(are_there(gradients))
+        _, first = np.unique(np.repeat(np.arange(len(counts)), counts)[there], return_index=True)  # of each step
+        sizes = root_mean_squares(distinct(picked(gradients, there[first].tolist())))
         logs = np.log10(sizes[np.isfinite(sizes) & (sizes > 0)])
         high = float(logs.max(initial=-math.inf))
         return cls(min(float(logs.min()), high - DECADES), high) if logs.size else cls(-DECADES, 0.0)

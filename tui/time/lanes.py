@@ -2,22 +2,23 @@
 
 Every intermediate value that a later operation uses gets a *lane*: a column that it occupies from the row that computes
 it to the row of its last use. Then the lane is free for another value. Compilers allocate registers the same way
-(linear scan). Leaves get no lane: parameters are live everywhere and would fill the screen with lines; the operands
-column names them. Each row can be drawn by itself.
+(linear scan, in `lane_allocation`). Leaves get no lane: parameters are live everywhere and would fill the screen with
+lines; the operands column names them. Each row can be drawn by itself.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from heapq import heappop, heappush
-from itertools import accumulate, chain
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from microtape.recording.model.model import NodeRecord
+from microtape.recording.model.uses import Uses
+from tui.time.lane_allocation import Allocation, Rows, allocated
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -59,49 +60,57 @@ NO_NODE = RowLanes(-1, (), (), (), "operation")
 
 
 @dataclass(frozen=True, eq=False)
-class Uses:
-    """Which node uses which value, without leaves: three columns of a table with one line per use.
-
-    It does not depend on how the tape is listed in rows.
-    """
-
-    user: npt.NDArray[np.int64]
-    node: npt.NDArray[np.int64]  # the node that computes the value
-    value: npt.NDArray[np.int64]  # a number for the node's output, ascending with node and output
-
-    @classmethod
-    def of(
-        cls, nodes: Sequence[NodeRecord], tape: Iterable[int], ends: Sequence[Iterable[tuple[int, int]]] = ()
-    ) -> Uses:
-        """The uses by the nodes with these ids, in tape order.
-
-        `ends` are paths that end beside the tape, each with the nodes and outputs that it comes from. Its end counts
-        as a user, numbered after all nodes.
-        """
-        found = [(user, node, output) for user in tape for node, output in nodes[user].edges
-                 if node is not None and nodes[node].kind != "accumulate"]  # fmt: skip
-        found += [(user, node, output) for user, values in enumerate(ends, len(nodes)) for node, output in values
-                  if nodes[node].kind != "accumulate"]  # fmt: skip
-        user, node, output = np.array(found, np.int64).reshape(-1, 3).T
-        return cls(user, node, node * (output.max(initial=0) + 1) + output)
-
-
-@dataclass(frozen=True, eq=False)
 class Lanes:
     """The lanes of a tape; `Lanes.of(nodes, rows)` allocates them."""
 
-    rows: tuple[RowLanes, ...]
-    count: int  # the number of lanes
-    spans: tuple[tuple[tuple[int, int], ...], ...]  # for each lane, the (first row, last row) of its values, ascending
-    live: tuple[int, ...]  # for each row, the number of lanes that pass it
+    nodes: Sequence[NodeRecord]
+    rows: Rows
+    values: Allocation
 
     @classmethod
-    def of(cls, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses | None = None) -> Lanes:
-        """Allocate lanes for rows from top to bottom; each row stands for the nodes with these ids.
+    def of(cls, nodes: Sequence[NodeRecord], rows: Rows, uses: Uses | None = None) -> Lanes:
+        """Allocate lanes for these rows, from top to bottom.
 
         A caller that lists the same tape several times passes the `uses` of all its nodes, to compute them only once.
         """
-        return _Allocation(nodes, rows, uses or Uses.of(nodes, chain.from_iterable(rows))).run()
+        uses = Uses.of(nodes, rows.node.tolist()) if uses is None else uses
+        return cls(nodes, rows, allocated(rows, uses))
+
+    @property
+    def count(self) -> int:
+        """The number of lanes."""
+        return self.values.lanes
+
+    def row(self, row: int) -> RowLanes:
+        """The lanes that one row touches."""
+        node, values = int(self.rows.last_node[row]), self.values
+        if node < 0:
+            return NO_NODE
+        ends: list[int] = []
+        taps: list[int] = []
+        for value in values.operands_of(row).tolist():
+            (ends if values.last[value] == row else taps).append(int(values.lane[value]))
+        starts = values.lane[values.outputs_of(row)[1:]].tolist()
+        is_leaf = node < len(self.nodes) and self.nodes[node].kind == "accumulate"
+        glyph = "end" if node >= len(self.nodes) else "leaf" if is_leaf else "operation"
+        return RowLanes(int(values.own[row]), tuple(ends), tuple(taps), tuple(starts), glyph)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[memoryview, memoryview], ...]:
+        """For each lane, the first rows of its values and their last rows, ascending."""
+        values = self.values
+        order = np.lexsort((values.made, values.lane))
+        borders = np.searchsorted(values.lane[order], np.arange(1, self.count))
+        first, last = (np.split(rows[order], borders) for rows in (values.made, values.last))
+        return tuple((a.data, b.data) for a, b in zip(first, last, strict=True))  # quick to bisect
+
+    @cached_property
+    def live(self) -> npt.NDArray[np.int64]:
+        """For each row, the number of lanes that pass it."""
+        values, size = self.values, self.rows.count + 1
+        passing = values.last > values.made + 1
+        begin = np.bincount(values.made[passing] + 1, minlength=size)
+        return np.cumsum(begin - np.bincount(values.last[passing], minlength=size))[:-1]
 
     def width(self, limit: int | None = None) -> int:
         """The width of the drawing in characters, with at most `limit` lanes."""
@@ -113,7 +122,7 @@ class Lanes:
         A lane that crosses a connection of other lanes is not interrupted, so every junction in the drawing is a use.
         With more than `limit` lanes, the last column stands for all the others.
         """
-        here, width = self.rows[row], min(self.count, limit or self.count)
+        here, width = self.row(row), min(self.count, limit or self.count)
         flags = [0] * (2 * width - 1)
         passing = [self._held(lane, row) for lane in range(width)]
         overflow = self.count > width and self.live[row] > sum(passing[:-1])
@@ -134,9 +143,9 @@ class Lanes:
 
     def _held(self, lane: int, row: int) -> bool:
         """Whether a value's lane passes this row without beginning or ending in it."""
-        spans = self.spans[lane]
-        found = bisect_right(spans, row, key=lambda span: span[0]) - 1
-        return found >= 0 and spans[found][0] < row < spans[found][1]
+        first, last = self.spans[lane]
+        found = bisect_right(first, row) - 1
+        return found >= 0 and first[found] < row < last[found]
 
 
 def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int]) -> None:
@@ -149,91 +158,3 @@ def _connect(flags: list[int], lane: int, own: int, arms: int, joined: set[int])
         is_lane = column % 2 == 0
         if not is_lane or column // 2 in joined or not flags[column]:
             flags[column] |= LEFT | RIGHT
-
-
-class _Allocation:
-    """One linear scan over the tape. Values are the numbers in the table of uses."""
-
-    def __init__(self, nodes: Sequence[NodeRecord], rows: Sequence[Sequence[int]], uses: Uses) -> None:
-        self.nodes = nodes
-        self.order = rows
-        self.last_use: dict[int, int] = {}
-        self.operands: list[list[int]] = [[] for _ in rows]  # for each row, the values of rows above that it uses
-        self.outputs: dict[int, list[int]] = {}  # for each row, its values that are used below it
-        self._find_uses(uses)
-        self.free: list[int] = []
-        self.spans: list[list[tuple[int, int]]] = []
-        self.lane_of: dict[int, int] = {}
-        self.alike: dict[RowLanes, RowLanes] = {}  # most rows of a loop are equal: they are stored once
-
-    def run(self) -> Lanes:
-        rows = tuple([self._row(row) if nodes else NO_NODE for row, nodes in enumerate(self.order)])
-        changes = [0] * (len(rows) + 1)
-        for spans in self.spans:
-            for first, last in spans:
-                if last > first + 1:
-                    changes[first + 1] += 1
-                    changes[last] -= 1
-        live = tuple(accumulate(changes[:-1]))
-        return Lanes(rows, len(self.spans), tuple(map(tuple, self.spans)), live)
-
-    def _row(self, row: int) -> RowLanes:
-        ends: list[int] = []
-        taps: list[int] = []
-        for value in self.operands[row]:
-            (ends if self.last_use[value] == row else taps).append(self.lane_of[value])
-        # The node takes over the lane of an operand if it can: a chain of operations is one straight line.
-        own = min(ends) if ends else self._lowest()
-        outputs = self.outputs.get(row)
-        starts = [self._hold(value, self._lowest(), row) for value in outputs[1:]] if outputs else ()
-        for lane in ends:
-            if lane != own:
-                heappush(self.free, lane)
-        if outputs:
-            self._hold(outputs[0], own, row)
-        else:
-            heappush(self.free, own)
-        last = self.order[row][-1]
-        is_leaf = last < len(self.nodes) and self.nodes[last].kind == "accumulate"
-        glyph = "end" if last >= len(self.nodes) else "leaf" if is_leaf else "operation"
-        found = RowLanes(own, tuple(ends), tuple(taps), tuple(starts), glyph)
-        return self.alike.setdefault(found, found)
-
-    def _find_uses(self, uses: Uses) -> None:
-        """Find the values that each row uses from rows above, the last use of each, and the row that computes it.
-
-        A fold may hide thousands of nodes and be listed again at every other step, so uses within one row are discarded
-        by numpy, without a loop.
-        """
-        tape = np.fromiter(chain.from_iterable(self.order), np.int64)
-        place = np.full(
-            max(len(self.nodes), tape.max(initial=-1) + 1), len(tape)
-        )  # the position of a node in the rows from top to bottom
-        place[tape] = np.arange(len(tape))
-        row_at = np.append(np.repeat(np.arange(len(self.order)), [len(nodes) for nodes in self.order]), -1)
-        user_row, made_row = row_at[place[uses.user]], row_at[place[uses.node]]
-        seen = np.flatnonzero((made_row >= 0) & (made_row < user_row))
-        seen = seen[np.argsort(place[uses.user[seen]], kind="stable")]
-        made: dict[int, int] = {}
-        table = (uses.value[seen].tolist(), user_row[seen].tolist(), made_row[seen].tolist())
-        for value, row, made_in in zip(*table, strict=True):
-            if self.last_use.get(value) != row or value not in self.operands[row]:
-                self.operands[row].append(value)
-            self.last_use[value] = row
-            made[value] = made_in
-        for value, row in made.items():
-            self.outputs.setdefault(row, []).append(value)
-        for values in self.outputs.values():
-            if len(values) > 1:
-                values.sort()
-
-    def _hold(self, value: int, lane: int, row: int) -> int:
-        self.lane_of[value] = lane
-        self.spans[lane].append((row, self.last_use[value]))
-        return lane
-
-    def _lowest(self) -> int:
-        if self.free:
-            return heappop(self.free)
-        self.spans.append([])
-        return len(self.spans) - 1

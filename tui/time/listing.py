@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from microtape.recording.model.model import BorderRecord
-from tui.time.event_rows import EndRow, EventRow, event_rows
-from tui.time.lanes import Lanes, Uses
+from tui.time.event_rows import EndRow, EventRow, WriteRow, event_rows
+from tui.time.lane_allocation import Rows
+from tui.time.lanes import Lanes
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 from viz.planning.fold import Fold, Item, operations
@@ -52,6 +53,13 @@ class Listing:
     entries: Sequence[Entry]
 
     @cached_property
+    def events(self) -> tuple[WriteRow | EndRow, ...]:
+        """The rows of writes in place and of ends of paths."""
+        if self.entries is self.timeline.rows:
+            return ()
+        return tuple(one for one in self.entries if isinstance(one, WriteRow | EndRow))
+
+    @cached_property
     def row_of(self) -> Mapping[int, int]:
         """Node -> its row, or the row of the closed group that contains it; without nodes that are not shown."""
         if self.entries is self.timeline.rows:
@@ -85,13 +93,11 @@ class Listing:
         if self.entries is timeline.rows:
             return timeline.lanes
         ends = [(row, one.comes_from(timeline)) for row, one in enumerate(self.entries) if isinstance(one, EndRow)]
-        if not ends:
-            return Lanes.of(nodes, self.groups, timeline.uses)
         groups = list(self.groups)
         for number, (row, _) in enumerate(ends, len(nodes)):
             groups[row] = (number,)
-        uses = Uses.of(nodes, timeline.rows, [values for _, values in ends])
-        return Lanes.of(nodes, groups, uses)
+        uses = timeline.uses.with_ends([values for _, values in ends]) if ends else timeline.uses
+        return Lanes.of(nodes, Rows.of(groups), uses)
 
     @classmethod
     def of(cls, timeline: Timeline, cuts: Sequence[BorderRecord] = ()) -> Listing:

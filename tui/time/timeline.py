@@ -7,22 +7,28 @@ evaluated yet.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, overload
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from microtape.recording.model import moment
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.moment import SEED
+from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
-from tui.time.lanes import Lanes, Uses
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import are, inside, integers, picked
+from tui.time.lane_allocation import Rows
+from tui.time.lanes import Lanes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
 
 KEPT = 60_000  # the most rows of all timelines that are kept
 IN_FORWARD = ("forward", "setup_context", "jvp", "pack hook")  # calls that run when an operation is recorded
@@ -72,7 +78,7 @@ class Arrivals(Sequence[Arrival]):
             raise IndexError(at)
         if at < len(self._seeds):
             return self._seeds[at]
-        step, one = self._timeline.received[self._node][at - len(self._seeds)]
+        step, one = self._timeline.received(self._node)[at - len(self._seeds)]
         sender = self._timeline.steps[step].node
         return Arrival(step, sender, one.input_nr, one.term, one.total, one.dependencies_left)
 
@@ -113,7 +119,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def lanes(self) -> Lanes:
         """The lanes beside the tape, with one row per node."""
-        return Lanes.of(self.recording.nodes, [(node,) for node in self.rows], self.uses)
+        return Lanes.of(self.recording.nodes, Rows.single(self.rows), self.uses)
 
     @cached_property
     def uses(self) -> Uses:
@@ -129,7 +135,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def forward(self) -> tuple[int, ...]:
         """The operations recorded before this pass began, in execution order."""
-        return tuple(n for n in self.rows if self.node(n).kind != "accumulate" and n not in self.made_at)
+        return tuple(compress(self.rows, self._is_forward.tolist()))
 
     @cached_property
     def forward_at(self) -> Mapping[int, int]:
@@ -184,45 +190,60 @@ class Timeline(moment.PassTimeline):
         return {name: frozenset(nodes) for name, nodes in found.items()}
 
     @cached_property
-    def users(self) -> Mapping[int, tuple[int, ...]]:
-        """Node id to the nodes that use its value, in tape order."""
-        found: dict[int, list[int]] = {}
-        for node in self.rows:
-            for edge in self.node(node).edges:
-                if edge.node is not None:
-                    users = found.setdefault(edge.node, [])
-                    if not users or users[-1] != node:
-                        users.append(node)
-        return {node: tuple(users) for node, users in found.items()}
-
-    @cached_property
-    def forward_row(self) -> tuple[int, ...]:
+    def forward_row(self) -> Integers:
         """For every n, the number of rows after the first n operations."""
-        counts = [0, *(self.row_of[node] + 1 for node in self.forward)]
+        counts = np.append(0, np.flatnonzero(self._is_forward) + 1)
         counts[-1] = max(counts[-1], len(self.rows) - len(self.made_at))
-        return tuple(counts)
+        return counts
 
     @cached_property
-    def swept(self) -> tuple[int, ...]:
+    def swept(self) -> Integers:
         """For every n, the topmost row of an operation that backward has reached after n steps."""
-        nodes, row_of = self.recording.nodes, self.row_of
-        top, tops = len(self.rows), [len(self.rows)]
-        for step in self.steps:
-            node = step.node
-            if nodes[node].kind != "accumulate" and row_of[node] < top:
-                top = row_of[node]
-            tops.append(top)
-        return tuple(tops)
+        reached = np.where(self._is_leaf[self._step_rows], len(self.rows), self._step_rows)
+        return np.minimum.accumulate(np.append(len(self.rows), reached))
+
+    @property
+    def leaf_steps(self) -> Integers:
+        """The indices of the steps that evaluate leaves."""
+        return np.flatnonzero(self._is_leaf[self._step_rows])
 
     @cached_property
-    def evaluated(self) -> npt.NDArray[np.int64]:
+    def evaluated(self) -> Integers:
         """For each row, the index of the step that evaluates its node.
 
         It is beyond all steps for a node that is not evaluated or that the pass records itself.
         """
-        steps, never = self.step_of, len(self.steps)
-        runs = [steps[node].index if node in steps and node not in self.made_at else never for node in self.rows]
-        return np.array(runs, np.int64)
+        found = np.full(len(self.rows), len(self.steps))
+        found[self._step_rows] = np.arange(len(self.steps))
+        found[self._is_made] = len(self.steps)
+        return found
+
+    # The columns from which these are computed
+
+    @cached_property
+    def _tape(self) -> Integers:
+        """The nodes of the rows."""
+        return np.array(self.rows, np.int64)
+
+    @cached_property
+    def _is_leaf(self) -> npt.NDArray[np.bool_]:
+        """For each row, whether it is that of a leaf."""
+        return are(picked(self.recording.nodes, self.rows), "kind", "accumulate")
+
+    @cached_property
+    def _is_made(self) -> npt.NDArray[np.bool_]:
+        """For each row, whether the pass itself records its node."""
+        return np.isin(self._tape, list(self.made_at))
+
+    @cached_property
+    def _is_forward(self) -> npt.NDArray[np.bool_]:
+        """For each row, whether it is that of an operation recorded before this pass began."""
+        return ~self._is_leaf & ~self._is_made
+
+    @cached_property
+    def _step_rows(self) -> Integers:
+        """For each step, the row of its node."""
+        return np.searchsorted(self._tape, integers(self.steps, "node"))
 
     @cached_property
     def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:
@@ -238,7 +259,7 @@ class Timeline(moment.PassTimeline):
 
     def arrived(self, node: int, steps_done: int) -> Arrivals:
         """The gradients that have arrived in the node's buffer after that many steps."""
-        came = bisect_left(self.received.get(node, ()), steps_done, key=lambda one: one[0]) if steps_done else 0
+        came = self.received(node).before(steps_done) if steps_done else 0
         return Arrivals(self, node, len(self.seeded.get(node, ())) + came)
 
     def waiting(self, steps_done: int) -> tuple[int, ...]:
@@ -261,12 +282,13 @@ class Timeline(moment.PassTimeline):
 
     def _update_waiting(self, waiting: dict[int, None], start: int, stop: int) -> None:
         """Apply the steps from `start` up to, not including, `stop`."""
-        for step in self.steps[start:stop]:
-            for one in step.deliveries:
-                if one.dependencies_left:
-                    waiting[one.node] = None
-                else:
-                    waiting.pop(one.node, None)
+        sent = self.deliveries
+        some = slice(*np.searchsorted(sent.step, (start, stop)))
+        for node, left in zip(sent.node[some].tolist(), sent.left[some].tolist(), strict=True):
+            if left:
+                waiting[node] = None
+            else:
+                waiting.pop(node, None)
 
     def prepare(self) -> None:
         """Build the indices that the first step needs, before the user waits for it."""
@@ -278,16 +300,41 @@ class Timeline(moment.PassTimeline):
     def made_by(self, ref: TensorRef) -> tuple[int, int] | None:
         """The node that computed a tensor at a version, and the index of its output.
 
-        Usually the tensor's own node answers this; otherwise `producer`, which has to visit every node once.
+        Usually the tensor's own node answers this; after a write in place, an earlier one.
         """
-        last = self.recording.tensors[ref.tensor].node
-        outputs = self.recording.nodes[last].outputs if last is not None else ()
-        return (last, outputs.index(ref)) if last is not None and ref in outputs else self.producer.get(ref)
+        nodes, last = self.recording.nodes, self.recording.tensors[ref.tensor].node
+        for node in (*(() if last is None else (last,)), *self._makers.get(ref.tensor, ())):
+            if ref in nodes[node].outputs:
+                return node, nodes[node].outputs.index(ref)
+        return None
+
+    @cached_property
+    def _makers(self) -> Mapping[int, list[int]]:
+        """Tensor to the nodes that computed it at some version, the last one first: all but its own node."""
+        found: dict[int, list[int]] = {}
+        sizes, outputs = inside(self.recording.nodes, "outputs")
+        tensor, node = integers(outputs, "tensor"), np.repeat(np.arange(len(sizes)), sizes)
+        tensor, node = tensor[tensor != NONE], node[tensor != NONE]
+        earlier = np.flatnonzero(integers(self.recording.tensors, "node")[tensor] != node)[::-1]
+        for one, maker in zip(tensor[earlier].tolist(), node[earlier].tolist(), strict=True):
+            found.setdefault(one, []).append(maker)
+        return found
+
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The tensors whose AccumulateGrad the pass evaluates, in tape order."""
+        leaf = integers(picked(self.recording.nodes, self.pass_.nodes if self.pass_ else ()), "variable")
+        return tuple(leaf[leaf != NONE].tolist())
+
+    @property
+    def operations(self) -> int:
+        """How many operations the pass evaluates."""
+        return len(self.pass_.nodes) - len(self.leaves) if self.pass_ else 0
 
     @cached_property
     def collectors(self) -> tuple[int, ...]:
         """The ids of the tensors that collect a gradient: the leaves in tape order, then other requested tensors."""
-        leaves = (self.node(node).variable for node in self.rows)
+        leaves = (self.node(node).variable for node in compress(self.rows, self._is_leaf.tolist()))
         asked = (capture.tensor for capture in self.pass_.captures) if self.pass_ else ()
         return tuple(dict.fromkeys([*(leaf for leaf in leaves if leaf is not None), *asked]))
 
@@ -295,7 +342,7 @@ class Timeline(moment.PassTimeline):
     def leaf_ref(self) -> Mapping[int, TensorRef]:
         """Leaf tensor id to the version that this tape's operations used first, for leaves that have a row."""
         nodes, refs = self.recording.nodes, dict[int, TensorRef]()
-        wanted = {nodes[node].variable for node in self.rows} - {None}
+        wanted = {nodes[node].variable for node in compress(self.rows, self._is_leaf.tolist())}
         for node in self.rows:
             for ref, _ in nodes[node].operands:
                 if ref is not None and ref.tensor in wanted:

@@ -166,8 +166,7 @@ class TimeBar(Widget):
             return self._known[1]
         timeline = cursor.timeline
         operations, steps = len(timeline.forward), len(timeline.steps)
-        leaves = [operations + i + 1 for i, step in enumerate(timeline.steps)
-                  if timeline.node(step.node).variable is not None]  # fmt: skip
+        leaves = (operations + 1 + timeline.leaf_steps).tolist()
         failed = [timeline.last] if timeline.pass_ is not None and timeline.pass_.has_failed else []
         bars: tuple[dict[int, str], dict[int, str]] = ({}, {})
         for name, moments in (

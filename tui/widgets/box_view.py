@@ -62,6 +62,7 @@ class BoxView(LineView, can_focus=True):
         self._picture: BoxPicture | None = None
         self._styles: dict[str, Style] = {}
         self._lines: Mapping[int, Sequence[PictureSpan]] = {}
+        self._drawn: BoxLayout | None = None  # the layout of these lines
 
     def notify_style_update(self) -> None:
         """Clear the cache of styles: colours have changed."""
@@ -82,10 +83,15 @@ class BoxView(LineView, can_focus=True):
         if new is None or not self.size.width:
             return
         signs = ASCII_SIGNS if self._ascii else SIGNS
-        picture = self._follow_in_picture(new)
-        self._lines = picture.lines(new, {node: f" {signs[one]} " for node, one in self.findings.items()})
+        picture, before = self._follow_in_picture(new), self._lines
+        now = picture.lines(new, {node: f" {signs[one]} " for node, one in self.findings.items()})
+        self._lines = now
         self._follow(new)
-        self.refresh()
+        if picture.layout is not self._drawn:
+            self._drawn = picture.layout
+            self.refresh()
+        else:
+            self.refresh_rows(line for line in now.keys() | before.keys() if now.get(line) != before.get(line))
 
     def wanted_height(self, cursor: StepCursor) -> int:
         """The lines of the picture at this moment."""

@@ -211,7 +211,7 @@ class TapeView(LineView, can_focus=True):
             return 0
         columns, lanes = self._tape.rows.wanted(width), self._listing.lanes
         beside = self._tape.rows.columns(columns, lanes)
-        events = events_width(self.cursor, self._tape.rows, self._listing.entries) + beside.number + beside.lanes + 2
+        events = events_width(self.cursor, self._tape.rows, self._listing.events) + beside.number + beside.lanes + 2
         return max(columns, events) + MARKER + SCROLLBAR + BORDERS
 
     # The listed rows

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Sequence
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.undifferentiable import why_border, why_undifferentiable
@@ -32,14 +31,13 @@ def event_line(cursor: StepCursor, rows: RowTexts, event: WriteRow | EndRow, wid
     return _end(cursor, rows, event, width, past=past)
 
 
-def events_width(cursor: StepCursor, rows: RowTexts, entries: Iterable[object]) -> int:
+def events_width(cursor: StepCursor, rows: RowTexts, events: Sequence[WriteRow | EndRow]) -> int:
     """The width at which the rows of events are whole, but for values; of a long tape, the first of them."""
-    events = islice((one for one in entries if isinstance(one, WriteRow | EndRow)), MEASURED)
     lines = (
         write_line(cursor, one.writes, WIDEST, values=False)
         if isinstance(one, WriteRow)
         else _end(cursor, rows, one, WIDEST, past=False)
-        for one in events
+        for one in events[:MEASURED]
     )
     return max((len(plain(one)) for one in lines), default=0)
 

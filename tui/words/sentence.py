@@ -84,7 +84,7 @@ class _Writer:
             if node is not None and (value := self.cursor.recording.value(ref)) is not None
         ]
         result = line(*sentence_list(values), ". ") if values else ()
-        operations = self._operations(pass_)
+        operations = self.cursor.timeline.operations
         computes = line(*result, f"{pass_.kind}() computes ", *self.aim(pass_, _MOST_LEAVES), ".")
         following = self.cursor.next_node
         if following not in self.cursor.ready[:1] or self.cursor.hides_next or not operations:
@@ -99,15 +99,11 @@ class _Writer:
         name = f"∂{root}/∂{root} = " if root else "the seed "
         return line(*begin, ", with ", name, self._number(given[0], "gradient"), ".")
 
-    def _operations(self, pass_: Pass) -> int:
-        return sum(self.cursor.timeline.node(node).variable is None for node in pass_.nodes)
-
     def aim(self, pass_: Pass, most: int) -> Line:
         """`∂z/∂x and ∂z/∂y`, or `the gradients of z by 28 tensors, w1 to b9`; and whether earlier ones are added to."""
-        operations = self._operations(pass_)
+        operations = self.cursor.timeline.operations
         through = f", through {_count(operations, 'operation')}" if operations else ""
-        reached = (self.cursor.timeline.node(node).variable for node in pass_.nodes)
-        tensors = [one.tensor for one in pass_.captures] or [one for one in reached if one is not None]
+        tensors = [one.tensor for one in pass_.captures] or self.cursor.timeline.leaves
         names = dict.fromkeys(self.cursor.tensor_label(tensor) for tensor in tensors)
         root = self._single_root(pass_)
         leaves = [Span(name, "leaf") for name in names]

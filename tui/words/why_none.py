@@ -48,12 +48,12 @@ def why_none(cursor: StepCursor, node: int) -> Iterator[Line]:
         yield line(
             *name, " received only undefined gradients (None): the operations that use it have no derivative there."
         )
-        yield from _lines_of(cursor, cursor.timeline.users.get(node, ()))
+        yield from _lines_of(cursor, cursor.timeline.uses.users_of(node))
     else:
         left = cursor.dependencies_left(node)
         terms = "term" if left == 1 else "terms"
         yield line(*name, f" has no gradient yet: backward has not reached it. It waits for {left} more {terms}.")
-        users = cursor.timeline.users.get(node, ())
+        users = cursor.timeline.uses.users_of(node)
         yield from _lines_of(cursor, [one for one in users if one in pass_.dependencies and not cursor.has_run(one)])
 
 

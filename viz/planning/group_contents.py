@@ -167,7 +167,7 @@ class GroupContents:
         changes = [
             (step + 1, number, one.total)
             for number, node in enumerate(nodes)
-            for step, one in timeline.received.get(node, ())
+            for step, one in timeline.received(node)
             if one.input_nr == 0 and one.total is not None
         ]
         return RunningSizes([timeline.seeds.get((node, 0)) for node in nodes], changes, self.size)

@@ -6,14 +6,25 @@ module checks them once, so that the viewers may.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
 from microtape.recording.file.integrity_of_calls import check_calls
 from microtape.recording.file.integrity_of_checks import check_checks
 from microtape.recording.file.json_records import Damaged
+from microtape.recording.file.packing import MOST_DIMENSIONS
 from microtape.recording.file.references import (
     MOST,
     MOST_ELEMENTS,
+    OUT_OF_RANGE,
+    Owners,
     References,
     all_within,
+    numbered,
+    outside,
     same,
     shape_within,
     within,
@@ -22,6 +33,7 @@ from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
     CourseRecord,
+    EdgeRecord,
     FreedRecord,
     NodeRecord,
     Pass,
@@ -30,6 +42,13 @@ from microtape.recording.model.model import (
     TensorRecord,
     UpdateRecord,
 )
+from microtape.recording.tables.columns import Table
+from microtape.recording.tables.fields import as_integers, field, inside, integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
 
 _MOST_NOTES = 10_000
 
@@ -42,17 +61,15 @@ def check_integrity(recording: Recording) -> None:
 
 
 class _Records(References):
-    """One method for each kind of record."""
+    """One method for each kind of record. Those that come in large numbers are checked together, field by field."""
 
     def run(self) -> None:
         if len(self.recording.notes) > _MOST_NOTES:
             raise Damaged(f"{len(self.recording.notes):,} notes")
-        for number, tensor in enumerate(self.recording.tensors):
-            self._tensor(number, tensor)
+        self._tensors(self.recording.tensors)
         for number, scope in enumerate(self.recording.scopes):
             self._scope(number, scope)
-        for number, node in enumerate(self.recording.nodes):
-            self._node(number, node)
+        self._nodes(self.recording.nodes)
         for number, border in enumerate(self.recording.borders):
             self._border(border, f"border {number}")
         for number, update in enumerate(self.recording.updates):
@@ -70,16 +87,22 @@ class _Records(References):
             within(one.index - before - 1, MOST, f"pass {before + 1}")
             before = one.index
             self._one_pass(one)
+        self._steps([one for one in self.recording.passes if not isinstance(one.steps, Table)])
+        for one in self.recording.passes:
+            if isinstance(one.steps, Table):
+                self._steps([one])
         self.error(self.recording.error)
 
-    def _tensor(self, number: int, tensor: TensorRecord) -> None:
-        where = f"tensor {number}"
-        same(tensor.id, number, where)
-        self.node_id(tensor.node, where)
-        self.tensor_id(tensor.base, where)
-        within(tensor.output_nr, MOST, where)
-        if tensor.shape:
-            shape_within(tensor.shape, where)
+    def _tensors(self, tensors: Sequence[TensorRecord]) -> None:
+        of = Owners("tensor {}".format)
+        numbered(integers(tensors, "id"), np.arange(self.tensors), of)
+        self.all_node_ids(integers(tensors, "node"), of)
+        self.all_tensor_ids(integers(tensors, "base"), of)
+        of.refuse(outside(integers(tensors, "output_nr"), MOST), OUT_OF_RANGE)
+        sizes, lengths = inside(tensors, "shape")
+        if sizes.max(initial=0) > MOST_DIMENSIONS:
+            raise Damaged(f"tensor {sizes.argmax()} has {sizes.max():,} dimensions")
+        Owners("tensor {}".format, sizes).refuse(outside(as_integers(lengths), MOST), OUT_OF_RANGE)
 
     def _scope(self, number: int, scope: ScopeRecord) -> None:
         """An outer scope comes before an inner one, so that going outwards ends."""
@@ -87,21 +110,31 @@ class _Records(References):
         if scope.outer is not None and not 0 <= scope.outer < number:
             raise Damaged(f"scope {number} refers to an outer scope that does not come before it")
 
-    def _node(self, number: int, node: NodeRecord) -> None:
-        where = f"node {number}"
-        same(node.id, number, where)
-        self.place(node.place, where)
-        self.operands(node.operands, where)
-        for output in node.outputs:
-            self.ref(output, where)
-        self.edge_list(node.edges, number, where)
-        self.saved(node.saved, where)
-        self.tensor_id(node.variable, where)
-        self.node_id(node.made_by, where)
-        if node.scope is not None and not 0 <= node.scope < len(self.recording.scopes):
-            raise Damaged(f"{where} refers to a scope that does not exist")
-        if node.pass_ is not None:
-            within(node.pass_, MOST, where)
+    def _nodes(self, nodes: Sequence[NodeRecord]) -> None:
+        name = "node {}".format
+        of = Owners(name)
+        numbered(integers(nodes, "id"), np.arange(self.nodes), of)
+        self.all_places(field(nodes, "place"), of)
+        sizes, operands = inside(nodes, "operands")
+        self.all_refs(field(operands, "ref"), Owners(name, sizes))
+        sizes, outputs = inside(nodes, "outputs")
+        self.all_refs(outputs, Owners(name, sizes))
+        sizes, edges = inside(nodes, "edges")
+        self._edges(edges, sizes)
+        sizes, saved = inside(nodes, "saved")
+        self.all_refs(field(saved, "ref"), Owners(name, sizes))
+        self.all_tensor_ids(integers(nodes, "variable"), of)
+        self.all_node_ids(integers(nodes, "made_by"), of)
+        scopes = integers(nodes, "scope")
+        of.refuse(outside(scopes, len(self.recording.scopes)), "refers to a scope that does not exist")
+        of.refuse(outside(integers(nodes, "pass_"), MOST), OUT_OF_RANGE)
+
+    def _edges(self, edges: Sequence[EdgeRecord], sizes: Integers) -> None:
+        """Edges lead backwards on the tape, so that following them ends."""
+        node, before = integers(edges, "node"), np.repeat(np.arange(self.nodes), sizes)
+        wrong = outside(node, self.nodes) | (node >= before)
+        Owners("an edge of node {}".format, sizes).refuse(wrong, "leads to a node that does not come before it")
+        Owners("node {}".format, sizes).refuse(outside(integers(edges, "input_nr"), MOST), OUT_OF_RANGE)
 
     def _border(self, border: BorderRecord, where: str) -> None:
         self.place(border.place, where)
@@ -141,26 +174,38 @@ class _Records(References):
         for ids in (one.nodes, one.dependencies, one.ready):
             all_within(ids, self.nodes, where)
         all_within(one.grads, self.tensors, where)
-        for index, step in enumerate(one.steps):
-            self._step(index, step, f"step {index} of {where}")
         self.error(one.error)
 
-    def _step(self, index: int, step: BackwardStep, where: str) -> None:
-        same(step.index, index, where)
-        within(step.node, self.nodes, where)
-        edges = self.edges[step.node]
-        if len(step.grad_inputs) not in (0, edges):
-            raise Damaged(f"{where} has {len(step.grad_inputs)} gradients for {edges} edges")
-        self.saved(step.saved, where)
-        if len(step.deliveries) > edges:
-            raise Damaged(f"{where} has {len(step.deliveries):,} deliveries for {edges} edges")
-        for one in step.deliveries:
-            if not (
-                0 <= one.output < edges
-                and 0 <= one.node < self.nodes
-                and 0 <= one.input_nr < MOST
-                and 0 <= one.dependencies_left < MOST
-            ):
-                raise Damaged(f"{where} has a number out of range")
-        all_within(step.made, self.nodes, where)
-        self.error(step.error)
+    def _steps(self, passes: Sequence[Pass]) -> None:
+        """The steps of some passes together, for there may be thousands of short passes."""
+        many = [one.steps for one in passes]
+        steps: Sequence[BackwardStep] = many[0] if len(many) == 1 else list(chain.from_iterable(many))
+        counts = list(map(len, many))
+        starts = np.cumsum([0, *counts])
+        index = np.arange(len(steps)) - np.repeat(starts[:-1], counts)
+
+        def name(step: int) -> str:
+            number = int(np.searchsorted(starts, step, "right")) - 1
+            return f"step {index[step]} of pass {passes[number].index}"
+
+        of = Owners(name)
+        numbered(integers(steps, "index"), index, of)
+        nodes = integers(steps, "node")
+        of.refuse(outside(nodes, self.nodes), OUT_OF_RANGE)
+        edges = self.edges[nodes]
+        sent, _ = inside(steps, "grad_inputs")
+        for step in np.flatnonzero((sent != 0) & (sent != edges)).tolist():
+            raise Damaged(f"{name(step)} has {sent[step]} gradients for {edges[step]} edges")
+        sizes, saved = inside(steps, "saved")
+        self.all_refs(field(saved, "ref"), Owners(name, sizes))
+        sizes, deliveries = inside(steps, "deliveries")
+        for step in np.flatnonzero(sizes > edges).tolist():
+            raise Damaged(f"{name(step)} has {sizes[step]:,} deliveries for {edges[step]} edges")
+        wrong = outside(integers(deliveries, "node"), self.nodes) | outside(integers(deliveries, "input_nr"), MOST)
+        wrong |= outside(integers(deliveries, "output"), np.repeat(edges, sizes))
+        wrong |= outside(integers(deliveries, "dependencies_left"), MOST)
+        Owners(name, sizes).refuse(wrong, OUT_OF_RANGE)
+        sizes, made = inside(steps, "made")
+        Owners(name, sizes).refuse(outside(as_integers(made), self.nodes), OUT_OF_RANGE)
+        for error in field(steps, "error"):
+            self.error(error)

@@ -20,23 +20,45 @@ from __future__ import annotations
 import math
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
-from itertools import chain, islice
+from functools import cache
+from itertools import accumulate, chain, pairwise
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
+
 from microtape.recording.file.json_records import Damaged, ValueType, check_integers, fields, shown
+from microtape.recording.tables.columns import (
+    LONG,
+    NONE,
+    Chosen,
+    Column,
+    Groups,
+    Items,
+    Mappings,
+    Numbers,
+    Optional,
+    Records,
+    Table,
+    Truths,
+)
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Value
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
+
 _NUMBERS = (int, bool, float)
+_SHARED = 256  # Python has one object for each integer up to this
 _LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
-Numbers: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
+Numbering: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
 
 
-def column(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
+def column(kind: Any, items: Sequence[Any], numbers: Numbering) -> Any:
     """The JSON for `items`, all of one kind; `numbers` returns the numbers of arrays and summaries."""
     kind, optional = _without_none(kind)
     if kind is ValueType:
@@ -54,7 +76,7 @@ def column(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
     return _each(kind, items, numbers)
 
 
-def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
+def _each(kind: Any, items: Sequence[Any], numbers: Numbering) -> Any:
     if _is_text(kind):
         return [one if len(one) <= _LONGEST else one[: _LONGEST - 1] + "…" for one in items]
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -75,84 +97,145 @@ def _each(kind: Any, items: Sequence[Any], numbers: Numbers) -> Any:
 class ColumnReader:
     """Reads the columns of one recording, given its table of values.
 
-    The same ids and positions occur again and again: keeping one object for each integer saves a tenth of a long
-    recording's memory.
+    The same ids and positions occur again and again: keeping one object for each integer saves a tenth of the memory of
+    records that are made at once.
     """
 
-    def __init__(self, values: Sequence[Value]) -> None:
-        self._values = values
+    def __init__(self, values: Sequence[Value], long: int = LONG) -> None:
+        self._values = Items(list(values))
+        self._long = long
         self._integers: dict[int | None, int | None] = {}
 
-    def read(self, kind: Any, stored: Any) -> list[Any]:
-        """The items of a column. Raises Damaged for anything that `column` does not write."""
+    def read(self, kind: Any, stored: Any) -> Sequence[Any]:
+        """The items of a column, which are made later if they are many records.
+
+        Raises Damaged for anything that `column` does not write.
+        """
+        is_long = self._is_long(stored)
+        found = self._column(kind, stored, is_long)
+        return Table(found, np.arange(len(found))) if is_long else tuple(found.all())
+
+    def _is_long(self, stored: Any) -> bool:
+        """Whether these are the columns of so many records that each is made when it is asked for."""
+        fields = stored.values() if type(stored) is dict else ()
+        columns = [one.get("at") if type(one) is dict else one for one in fields]
+        return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0) >= self._long
+
+    def _column(self, kind: Any, stored: Any, is_long: bool) -> Column:
         kind, optional = _without_none(kind)
         if kind is ValueType:
-            return _numbered(stored, self._values, optional)
+            return _chosen(stored, self._values, optional, is_long)
         if kind in _NUMBERS:
-            numbers = _list(stored, {kind, NoneType} if optional else {kind})
-            if kind is float and not all(math.isfinite(one) for one in numbers if one is not None):
-                raise Damaged("a number that is not finite")
-            if kind is not int:
-                return numbers
-            check_integers([one for one in numbers if one is not None] if optional else numbers)
-            return list(map(self._integers.setdefault, numbers, numbers))
+            return self._numbers(kind, stored, optional, is_long)
         if _is_small(kind):
             at, of = _parts(stored, "at", "of")
-            return _numbered(at, self._read_each(kind, of), optional)
+            items = self._each(kind, of, is_long=True) if is_long and self._is_long(of) else Items(self._all(kind, of))
+            return _chosen(at, items, optional, is_long)
         if optional:
             count, of = _parts(stored, "count", "of")
-            items = self._read_each(kind, of)
-            return [one[0] if one else None for one in _divided(items, count, most=1)]
-        return self._read_each(kind, stored)
+            items = self._each(kind, of, is_long)
+            return Optional(_sizes(count, items, most=1), items)
+        return self._each(kind, stored, is_long)
 
-    def _read_each(self, kind: Any, stored: Any) -> list[Any]:
+    def _all(self, kind: Any, stored: Any) -> list[Any]:
+        return self._each(kind, stored, is_long=False).all()
+
+    def _numbers(self, kind: type, stored: Any, optional: bool, is_long: bool) -> Column:
+        if kind is int and is_long:
+            return _long_numbers(stored, optional)
+        numbers = _list(stored, {kind, NoneType} if optional else {kind})
+        if kind is float and not all(math.isfinite(one) for one in numbers if one is not None):
+            raise Damaged("a number that is not finite")
+        if kind is not int:
+            return Truths(numbers) if is_long and kind is bool and not optional else Items(numbers)
+        present = [one for one in numbers if one is not None] if optional else numbers
+        check_integers(present)
+        if max(present, default=0) <= _SHARED:
+            return Items(numbers)
+        return Items(list(map(self._integers.setdefault, numbers, numbers)))
+
+    def _each(self, kind: Any, stored: Any, is_long: bool) -> Column:
         if _is_text(kind):
-            texts = _list(stored, {str})
-            if max(map(len, texts), default=0) > _LONGEST:
-                raise Damaged(f"a text of more than {_LONGEST:,} characters")
-            if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
-                raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
-            return texts
+            return Items(_texts(kind, stored))
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is tuple and arguments[-1] is Ellipsis:
-            count, of = _parts(stored, "count", "of")
-            return _divided(self.read(arguments[0], of), count)
+            return self._tuples(arguments[0], stored, is_long)
         if origin is Mapping:
             count, keys, of = _parts(stored, "count", "keys", "of")
-            names, items = self.read(arguments[0], keys), self.read(arguments[1], of)
-            if len(names) != len(items) or (arguments[0] is int and names and min(names) < 0):
+            names, items = self._column(arguments[0], keys, is_long), self._column(arguments[1], of, is_long)
+            if len(names) != len(items) or (arguments[0] is int and _lowest(names) < 0):
                 raise Damaged("a mapping with invalid keys")
-            return list(map(dict, _divided(list(zip(names, items, strict=True)), count)))
+            return Mappings(_sizes(count, items), names, items)
         kinds = _fields(kind)
         parts = _parts(stored, *kinds)
-        columns = [self.read(one, part) for one, part in zip(kinds.values(), parts, strict=True)]
-        if len(set(map(len, columns))) > 1:
+        columns = {name: self._column(kinds[name], part, is_long) for name, part in zip(kinds, parts, strict=True)}
+        if len(set(map(len, columns.values()))) > 1:
             raise Damaged(f"columns of different lengths for {getattr(kind, '__name__', 'a pair')}")
-        rows = zip(*columns, strict=True)
-        return list(rows) if origin is tuple else list(map(partial(tuple.__new__, kind), rows))
+        return Records(None if origin is tuple else kind, columns)
+
+    def _tuples(self, kind: Any, stored: Any, is_long: bool) -> Column:
+        """Tuples of any length, each of which may be a table by itself: the steps of a pass."""
+        count, of = _parts(stored, "count", "of")
+        begins = not is_long and not _is_small(kind) and self._is_long(of)
+        items = self._column(kind, of, is_long or begins)
+        sizes = _sizes(count, items)
+        if not begins:
+            return Groups(sizes, items)
+        ends = accumulate(sizes.tolist(), initial=0)
+        return Items([Table(items, np.arange(start, end)) for start, end in pairwise(ends)])
 
 
-def _numbered(at: Any, of: Sequence[Any], optional: bool) -> list[Any]:
-    """The items that these indices stand for."""
-    numbers = _list(at, {int, NoneType} if optional else {int})
-    present = [one for one in numbers if one is not None] if optional else numbers
-    if present and not 0 <= min(present) <= max(present) < len(of):
+def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
+    """The items that these numbers stand for."""
+    if is_long:
+        found = _long_numbers(stored, optional)
+        low, high, are_there = found.low, found.high, len(found) > 0
+    else:
+        numbers = _list(stored, {int, NoneType} if optional else {int})
+        present = [one for one in numbers if one is not None] if optional else numbers
+        low, high, are_there = min(present, default=0), max(present, default=0), len(present) > 0
+    if are_there and not 0 <= low <= high < max(len(of), 1):
         raise Damaged("an index out of range")
-    if len(present) == len(numbers):
-        return list(map(of.__getitem__, numbers))
-    return [None if one is None else of[one] for one in numbers]
+    return Chosen(found if is_long else Items(numbers), of)
 
 
-def _divided(items: list[Any], count: Any, most: int | None = None) -> list[tuple[Any, ...]]:
-    """The items in groups of these sizes."""
-    sizes = _list(count, {int})
-    if sum(sizes) != len(items) or (sizes and min(sizes) < 0) or (most is not None and sizes and max(sizes) > most):
+def _lowest(numbers: Column) -> int:
+    return numbers.low if isinstance(numbers, Numbers) else min(numbers.all(), default=0)
+
+
+def _long_numbers(stored: Any, optional: bool) -> Numbers:
+    """Many integers, read as an array or as a list."""
+    if not isinstance(stored, np.ndarray):
+        numbers = _list(stored, {int, NoneType} if optional else {int})
+        check_integers([one for one in numbers if one is not None])
+        stored = np.array([NONE if one is None else one for one in numbers], np.int64)
+    found = Numbers(stored)
+    if found.has_none and not optional:
+        raise Damaged("null where there should be int")
+    return found
+
+
+def _sizes(stored: Any, items: Column, most: int | None = None) -> Integers:
+    """How many of the items belong to each tuple."""
+    sizes = stored if isinstance(stored, np.ndarray) else np.array(_list(stored, {int}), object)
+    low, high = sizes.min(initial=0), sizes.max(initial=0)
+    if low < 0 or high > (len(items) if most is None else most) or sizes.sum() != len(items):
         raise Damaged("lengths that do not add up")
-    rest = iter(items)
-    return [(next(rest),) if size == 1 else tuple(islice(rest, size)) if size else () for size in sizes]
+    return sizes.astype(np.int64)
+
+
+def _texts(kind: Any, stored: Any) -> list[str]:
+    texts = _list(stored, {str})
+    if max(map(len, texts), default=0) > _LONGEST:
+        raise Damaged(f"a text of more than {_LONGEST:,} characters")
+    if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
+        raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
+    return texts
 
 
 def _list(stored: Any, types: set[type]) -> list[Any]:
+    if isinstance(stored, np.ndarray):
+        stored = [None if one == NONE else one for one in stored.tolist()]
     if type(stored) is not list:
         raise Damaged(f"{shown(stored)} where there should be a list")
     if not types.issuperset(map(type, stored)):

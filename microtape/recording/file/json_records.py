@@ -134,7 +134,7 @@ def _number(key: str) -> int:
 
 def check_integers(numbers: Collection[int]) -> None:
     """Raise Damaged unless they all fit into 64 bits: a viewer adds to them, and prints them."""
-    if numbers and not -_MOST <= min(numbers) <= max(numbers) < _MOST:
+    if numbers and not -_MOST < min(numbers) <= max(numbers) < _MOST:
         raise Damaged("a number out of range")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain, compress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -172,16 +173,13 @@ def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
     """The table of values. Raises Damaged if an entry is neither a stored array nor a summary."""
     if type(rows) is not list:
         raise Damaged("no table of values")
-    stored = sum([pack.size for pack in packs])
-    values: list[Value] = []
-    for row in rows:
-        if type(row) is list and row and type(row[0]) is int:
-            values.append(array := _array(row, packs))
-            stored -= array.size
-        else:
-            values.append(_summary(row))
-    if stored < 0:  # a small file would describe a large recording
-        raise Damaged("arrays that share what is stored")
+    is_array = [type(row) is list and len(row) > 0 and type(row[0]) is int for row in rows]
+    numbers = list(chain.from_iterable(compress(rows, is_array)))
+    if not {int}.issuperset(map(type, numbers)) or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < 2**63:
+        raise Damaged("an array that is stored nowhere")
+    values = [_array(row, packs) if array else _summary(row) for row, array in zip(rows, is_array, strict=True)]
+    if sum([one.size for one in values if not isinstance(one, Summary)]) > sum([pack.size for pack in packs]):
+        raise Damaged("arrays that share what is stored")  # a small file would describe a large recording
     return values
 
 
@@ -199,18 +197,16 @@ def value_reader(table: list[Value]) -> Reader:
 
 
 def _array(row: list[Any], packs: list[_Array]) -> _Array:
-    if (
-        len(row) < 2
-        or len(row) > 2 + MOST_DIMENSIONS
-        or any([type(one) is not int or not 0 <= one < 2**63 for one in row])
-    ):
+    """The array of these numbers, which are not negative: pack, offset, shape."""
+    if not 2 <= len(row) <= 2 + MOST_DIMENSIONS:
         raise Damaged("an array that is stored nowhere")
     pack, start, *shape = row
     end = start + math.prod(shape)
     if pack >= len(packs) or end > packs[pack].size:
         raise Damaged("an array outside of what is stored")
+    found: _Array = packs[pack][start:end]
     try:
-        found: _Array = packs[pack][start:end].reshape(shape)
+        return found if len(shape) == 1 else found.reshape(shape)
     except ValueError as error:  # no elements, but dimensions whose product numpy cannot compute
         raise Damaged("an array of impossible shape") from error
     return found

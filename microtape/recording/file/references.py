@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
 
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.packing import MOST_DIMENSIONS
@@ -16,8 +19,16 @@ from microtape.recording.model.model import (
     SavedUse,
     TensorRef,
 )
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import inside, integers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
 
 MOST = 2**31  # lines, columns, versions, input numbers: more than any program has, and safe for every viewer
+OUT_OF_RANGE = "has a number out of range"
 MOST_ELEMENTS = 2**53  # of an array
 
 
@@ -28,8 +39,27 @@ class References:
         self.recording = recording
         self.nodes = len(recording.nodes)
         self.tensors = len(recording.tensors)
-        self.outputs = [len(node.outputs) for node in recording.nodes]
-        self.edges = [len(node.edges) for node in recording.nodes]
+        self.edges = inside(recording.nodes, "edges")[0]
+
+    def all_refs(self, refs: Sequence[TensorRef | None], of: Owners) -> None:
+        """Tensors at a version."""
+        tensor, version = integers(refs, "tensor"), integers(refs, "version")
+        of.refuse(outside(tensor, self.tensors) | outside(version, MOST), "refers to a tensor that does not exist")
+
+    def all_node_ids(self, nodes: Integers, of: Owners) -> None:
+        """The numbers of nodes."""
+        of.refuse(outside(nodes, self.nodes), "refers to a node that does not exist")
+
+    def all_tensor_ids(self, tensors: Integers, of: Owners) -> None:
+        """The numbers of tensors."""
+        of.refuse(outside(tensors, self.tensors), "refers to a tensor that does not exist")
+
+    def all_places(self, places: Sequence[Place | None], of: Owners) -> None:
+        """Places in the program."""
+        line, end_line = integers(places, "line"), integers(places, "end_line")
+        wrong = outside(line - 1, MOST) | outside(end_line - line, MOST) | outside(end_line, MOST)
+        wrong |= outside(integers(places, "column"), MOST) | outside(integers(places, "end_column"), MOST)
+        of.refuse(wrong & (line != NONE), "has an impossible position")
 
     def error(self, error: ErrorRecord | None) -> None:
         """The places of an error."""
@@ -75,6 +105,34 @@ class References:
             1 <= place.line <= place.end_line < MOST and 0 <= place.column < MOST and 0 <= place.end_column < MOST
         ):
             raise Damaged(f"{where} has an impossible position")
+
+
+class Owners:
+    """The records to which the numbers of a column belong, for the message about a wrong one."""
+
+    def __init__(self, names: Callable[[int], str], sizes: Integers | None = None) -> None:
+        """`names` are those of the records; with `sizes`, so many numbers belong to each."""
+        self._names = names
+        self._sizes = sizes
+
+    def refuse(self, wrong: npt.NDArray[np.bool_], why: str) -> None:
+        """Raise Damaged if a number is wrong."""
+        if wrong.any():
+            at = int(wrong.argmax())
+            number = at if self._sizes is None else int(np.searchsorted(np.cumsum(self._sizes), at, "right"))
+            raise Damaged(f"{self._names(number)} {why}")
+
+
+def numbered(found: Integers, expected: Integers, of: Owners) -> None:
+    """Records are numbered by their places in their table."""
+    for at in np.flatnonzero(found != expected):
+        of.refuse(np.arange(len(found)) == at, f"is numbered {found[at]}")
+
+
+def outside(numbers: Integers, end: int | Integers) -> npt.NDArray[np.bool_]:
+    """Whether each number is not from 0, below the end; None is not."""
+    found: npt.NDArray[np.bool_] = ((numbers < 0) | (numbers >= end)) & (numbers != NONE)
+    return found
 
 
 def same(found: int, expected: int, where: str) -> None:

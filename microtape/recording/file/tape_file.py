@@ -122,7 +122,12 @@ def load(path: Any, *, size_limit: int = SIZE_LIMIT) -> Recording:
     try:
         data = source.read() if hasattr(source, "read") else read_file(path, size_limit)
         with paused():
-            found = _from_journal(data, size_limit) if data.startswith(START) else _from_zip(data, size_limit)
+            if data.startswith(START):
+                found = _from_journal(data, size_limit)
+            else:
+                members = unzip(data, _JSON, _MEMBERS, size_limit)
+                del data  # which may be large
+                found = _from_members(members)
             check_integrity(found)
             return found
     except OSError as error:
@@ -164,10 +169,6 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     return zipped(_JSON, text, arrays, level=2)  # a fifth of level 6's time
 
 
-def _from_zip(data: bytes, limit: int) -> Recording:
-    return _from_members(unzip(data, _JSON, _MEMBERS, limit))
-
-
 def _from_journal(data: bytes, limit: int) -> Recording:
     """The recording of which a journal has the parts; see Note [Journals]."""
     limit = min(limit, most_unpacked(len(data)))
@@ -206,7 +207,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         raise Damaged("an option that is neither a word, a number nor a list of them")
     tables = _MANY if version >= _COLUMNS else {}
     parts: dict[str, Any] = {
-        name: tuple(columns.read(tables[name], top.take(name)))
+        name: columns.read(tables[name], top.take_columns(name))
         if name in tables
         else reader(kind, read_value)(top.take(name))
         for name, kind in kinds.items()

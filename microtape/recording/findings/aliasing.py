@@ -12,6 +12,7 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
 from microtape.recording.model.source import expression, targets, whole_lines
+from microtape.recording.tables.fields import are, picked
 
 _MOST_TRIES = 8  # of one line in a loop
 
@@ -22,7 +23,9 @@ def written_through_a_view(program: Program) -> Iterator[Finding]:
     A write into a view is a notice: programs fill buffers this way.
     """
     tried: dict[Place, int] = {}
-    for node in program.recording.nodes:
+    nodes = program.recording.nodes
+    may_write = are(nodes, "kind", "copy_slices") | are(nodes, "op", "sub", "div")
+    for node in picked(nodes, np.flatnonzero(may_write)):
         if node.kind == "copy_slices":
             look = _of_a_view
         elif node.op in ("sub", "div") and len(node.operands) == 2:

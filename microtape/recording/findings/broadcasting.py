@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Operand
+from microtape.recording.tables.fields import inside, picked
 
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
@@ -19,7 +22,9 @@ _REMEDY = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1)
 def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
     """One finding for each line where a column met a vector of the same length, and the table was reduced."""
     told = set()
-    tables = [one for one in program.recording.tensors if len(one.shape) == 2 and one.shape[0] == one.shape[1] > 1]
+    tensors = program.recording.tensors
+    matrices = picked(tensors, np.flatnonzero(inside(tensors, "shape")[0] == 2))
+    tables = [one for one in matrices if one.shape[0] == one.shape[1] > 1]
     for node in [program.node(one.node) for one in tables if one.node is not None]:
         if node.place is None or node.place.line in told or node.kind != "operation":
             continue
@@ -37,7 +42,7 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
 
 def _loss_that_expands(program: Program, node: NodeRecord) -> NodeRecord | None:
     """The loss that repeats its prediction, since its target has another shape, if the node is that repetition."""
-    users = [program.node(one) for one in program.users.get(node.id, ())]
+    users = [program.node(one) for one in program.users(node.id)]
     if node.op != "expand" or len(users) != 1 or "Loss" not in users[0].name or users[0].place != node.place:
         return None
     operand, output = node.operands[0].ref, node.outputs[0]
@@ -77,7 +82,7 @@ def _is_reduced(program: Program, number: int) -> bool:
     """Whether a few operations later the table is summed up."""
     reached = {number}
     for _ in range(_MOST_STEPS + 1):
-        reached = {user for node in reached for user in program.users.get(node, ())}
+        reached = {user for node in reached for user in program.users(node)}
         if any(program.does(program.node(one), *_REDUCTIONS) or "Loss" in program.node(one).name for one in reached):
             return True
     return False

@@ -132,7 +132,7 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
 def _at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
     """The same, or its neighbour that hands on a result with a name, such as the state that an RNN returned last."""
     evaluated = set(pass_.nodes)
-    users = [one for one in program.users.get(user, ()) if one in evaluated]
+    users = [one for one in program.users(user) if one in evaluated]
     if users and _is_named(program, user) and not _is_named(program, old):
         return users[0], user
     return user, old
@@ -164,7 +164,7 @@ def _computed_once(program: Program, earlier: Pass, failed: Pass, user: int, old
     """
     place, made_at = program.node(user).place, program.node(old).place
     evaluated = set(earlier.nodes)
-    before = [one for one in program.users.get(old, ()) if one in evaluated]
+    before = [one for one in program.users(old) if one in evaluated]
     again = any(program.node(one).place == made_at for one in failed.nodes if one > old and one not in evaluated)
     is_constant = place is not None and not again and any(program.node(one).place == place for one in before)
     return program.node(old) if is_constant else None

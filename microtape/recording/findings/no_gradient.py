@@ -68,7 +68,7 @@ def _reached(program: Program) -> set[int]:
     found: set[int] = set()
     for pass_ in program.recording.passes:
         found.update(pass_.grads)
-        for step in pass_.steps:
+        for step in program.leaf_steps(pass_):
             leaf = program.node(step.node).variable
             came = [*step.grad_outputs, step.grad_after]  # a hook may have reset .grad at once
             if leaf is not None and any(one is not None for one in came):
@@ -116,7 +116,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{what or border.op} at {where} {REASONS[border.kind]}.",
             remedy_for(border, operand), border.place or pass_.place,
         )  # fmt: skip
-    users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
+    users = program.users(leaf.node)
     if leaf.node is not None and leaf.node in program.steps[position]:
         if (blamed := _returned_none(program, leaf.node, position)) is not None:
             return _cause_in_function(program, *blamed)
@@ -152,6 +152,8 @@ def results_without(program: Program) -> Iterator[Finding]:
     """The result of an operation whose .grad the program misses: backward fills that of leaves only."""
     place = program.missing_gradient_at
     wanted = named_before_grad(program, place) if place is not None else ()
+    if not wanted:
+        return
     results = [one for one in program.recording.tensors if one.name in wanted and not one.is_leaf and one.grad is None]
     for position, pass_ in enumerate(program.recording.passes):
         for record in results:
@@ -177,7 +179,7 @@ def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned
     waiting, seen = [leaf], {leaf}
     while waiting:
         receiver = waiting.pop()
-        for user in program.users.get(receiver, ()):
+        for user in program.users(receiver):
             step = program.steps[position].get(user)
             if step is None or user in seen:
                 continue

@@ -232,7 +232,7 @@ class _PassSearch:
         """The node and those computed from it, as far as they are not finite."""
         found, waiting = {node}, [node]
         while waiting:
-            for user in self.program.users.get(waiting.pop(), ()):
+            for user in self.program.users(waiting.pop()):
                 if user in self.bad_values and user not in found:
                     found.add(user)
                     waiting.append(user)
@@ -293,7 +293,7 @@ class _PassSearch:
         )  # fmt: skip
 
     def _first_use(self, node: int) -> Place | None:
-        users = [one for one in self.program.users.get(node, ()) if self.recording.nodes[one].place is not None]
+        users = [one for one in self.program.users(node) if self.recording.nodes[one].place is not None]
         return self.recording.nodes[users[0]].place if users else None
 
     def _first_bad(self, origin: _Origin) -> Value | None:

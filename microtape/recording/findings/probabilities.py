@@ -17,10 +17,13 @@ _SAME_NUMBERS = (
 )  # fmt: skip
 
 
+_LOSSES = ("log_softmax", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
+
+
 def probabilities_for_scores(program: Program) -> Iterator[Finding]:
     """One finding for each place where a loss gets what softmax or sigmoid made, not scores or logarithms."""
     told = set()
-    for node in program.recording.nodes:
+    for node in program.doing(*_LOSSES):
         what = _loss(program, node)
         squashed = _squashed(program, node) if what else None
         if squashed is None or node.place is None or node.place in told:
@@ -47,7 +50,7 @@ def _users(program: Program, node: NodeRecord) -> set[int]:
     found: set[int] = set()
     waiting = [node.id]
     while waiting:
-        for user in program.users.get(waiting.pop(), ()):
+        for user in program.users(waiting.pop()):
             if user not in found and program.does(program.node(user), *_SAME_NUMBERS):
                 waiting.append(user)
             found.add(user)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +30,14 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
+from microtape.recording.model.steps_by_node import steps_by_node
+from microtape.recording.model.uses import Uses
 from microtape.recording.model.written import written_operands
+from microtape.recording.tables.columns import NONE, Table
+from microtape.recording.tables.fields import field, integers, picked, truths
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _LONGEST_EXPRESSION = 32
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
@@ -52,15 +60,13 @@ class Program:
         """Maps a tensor at a version to the node that computed it."""
         return {ref: node.id for node in self.recording.nodes for ref in node.outputs if ref is not None}
 
+    def users(self, node: int | None) -> Sequence[int]:
+        """The nodes that used a node's outputs, in tape order."""
+        return self._uses.of_node(node) if node is not None else ()
+
     @cached_property
-    def users(self) -> Mapping[int, Sequence[int]]:
-        """Maps a node to the nodes that used its outputs, in tape order."""
-        found: dict[int, list[int]] = {}
-        for node in self.recording.nodes:
-            for edge in node.edges:
-                if edge.node is not None:
-                    found.setdefault(edge.node, []).append(node.id)
-        return found
+    def _uses(self) -> Uses:
+        return Uses.of(self.recording.nodes, range(len(self.recording.nodes)))
 
     @cached_property
     def readers(self) -> Mapping[int, Sequence[int]]:
@@ -105,12 +111,26 @@ class Program:
     @cached_property
     def steps(self) -> Sequence[Mapping[int, BackwardStep]]:
         """For each pass: maps a node to its step."""
-        return [{step.node: step for step in pass_.steps} for pass_ in self.recording.passes]
+        return [steps_by_node(pass_.steps) for pass_ in self.recording.passes]
+
+    @cached_property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """For each node, whether it is that of a leaf."""
+        found: npt.NDArray[np.bool_] = integers(self.recording.nodes, "variable") != NONE
+        return found
+
+    def leaf_steps(self, pass_: Pass) -> Sequence[BackwardStep]:
+        """The steps of a pass that evaluate leaves."""
+        steps, is_leaf = pass_.steps, self.is_leaf
+        if isinstance(steps, Table):
+            return picked(steps, np.flatnonzero(is_leaf[integers(steps, "node")]))
+        return [step for step in steps if is_leaf[step.node]]
 
     @cached_property
     def leaves(self) -> Sequence[TensorRecord]:
         """The leaves that require grad."""
-        return [one for one in self.recording.tensors if one.is_leaf and one.requires_grad]
+        tensors = self.recording.tensors
+        return list(picked(tensors, np.flatnonzero(truths(tensors, "is_leaf") & truths(tensors, "requires_grad"))))
 
     @cached_property
     def updated(self) -> Mapping[int, Sequence[UpdateRecord]]:
@@ -147,7 +167,14 @@ class Program:
 
     def does(self, node: NodeRecord, *ops: str) -> bool:
         """Whether a node does one of these operations: by the name of the function that was called, or by its own."""
-        return node.op.rstrip("_") in ops or _own_op(node.name) in ops
+        return _does(node.op, node.name, ops)
+
+    def doing(self, *ops: str) -> Sequence[NodeRecord]:
+        """All nodes that do one of these."""
+        nodes = self.recording.nodes
+        named = list(zip(field(nodes, "op"), field(nodes, "name"), strict=True))
+        wanted = {(op, name) for op, name in set(named) if _does(op, name, ops)}
+        return picked(nodes, [i for i, one in enumerate(named) if one in wanted]) if wanted else ()
 
     def node(self, node: int) -> NodeRecord:
         """A node's record."""
@@ -272,6 +299,10 @@ class Program:
 def named_before_grad(program: Program, place: Place) -> list[str]:
     """The variables whose .grad a line uses: `h` in `print(h.grad.norm())`."""
     return re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(program.recording, place))
+
+
+def _does(op: str, name: str, ops: Sequence[str]) -> bool:
+    return op.rstrip("_") in ops or _own_op(name) in ops
 
 
 @cache

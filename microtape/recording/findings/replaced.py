@@ -28,9 +28,11 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
 def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding | None:
     """The leaf was a leaf in the first pass that reached it."""
     function = first.place.function if first.place is not None else ""
-    for number in program.users.get(leaf.node, ()) if leaf.node is not None else ():
+    for number in program.users(leaf.node):
+        if number < first.tape:
+            continue
         node = program.node(number)
-        if number < first.tape or node.place is None or node.pass_ is not None or len(node.outputs) != 1:
+        if node.place is None or node.pass_ is not None or len(node.outputs) != 1:
             continue
         rebinds = node.place.function == function and _rebinds(program, node.place, leaf.name)
         if not node.in_place and (rebinds or _takes_a_name(program, node, leaf)):
@@ -53,7 +55,7 @@ def _takes_a_name(program: Program, node: NodeRecord, leaf: TensorRecord) -> boo
 
 def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:
     """A leaf without a name, of whose only result the program wants the gradient."""
-    users = program.users.get(leaf.node, ()) if leaf.node is not None else ()
+    users = program.users(leaf.node)
     ref = program.node(users[0]).outputs[0] if len(users) == 1 and program.node(users[0]).outputs else None
     if ref is None:
         return None

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Pass
+from microtape.recording.model.model import NodeRecord, Pass
+from microtape.recording.tables.fields import are_there, each, field, inside, integers, picked
 
 FEWEST = 4  # layers or time steps
 VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last
@@ -22,7 +27,7 @@ _VERBS = {"vanishing": "vanishes", "exploding": "explodes"}
 class _Station(NamedTuple):
     """A repeated operation on the way back, and the root mean square of the gradient that reached it."""
 
-    step: BackwardStep
+    step: int
     rms: float
 
 
@@ -32,17 +37,13 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if not pass_.is_complete or len(pass_.steps) < FEWEST:
             continue
-        rms = program.sizes.rms
-        sizes = {
-            step.node: rms(outs[0]) if len(outs := step.grad_outputs) == 1 else max(map(rms, outs), default=0.0)
-            for step in pass_.steps
-        }
-        largest, smallest = max(sizes.values()), min((size for size in sizes.values() if size > 0), default=0.0)
+        sizes = _sizes(program, pass_)
+        largest, smallest = max(sizes), min((size for size in sizes if size > 0), default=0.0)
         if largest < min(EXPLODED, 1 / VANISHED) * smallest:
             continue
         way = _longest_way(program, pass_)
-        stations = _repeated(program, way, sizes)
-        kind = _kind(stations, sizes[way[-1].node]) if stations else None
+        stations = _repeated(program, pass_, way, sizes)
+        kind = _kind(stations, sizes[way[-1]]) if stations else None
         if kind is not None and kind not in told:
             told.add(kind)
             yield _finding(program, position, stations, kind)
@@ -56,46 +57,60 @@ def _kind(stations: Sequence[_Station], end: float) -> FindingKind | None:
     return "exploding" if min(factors) >= EXPLODED else None
 
 
-def _longest_way(program: Program, pass_: Pass) -> list[BackwardStep]:
+def _sizes(program: Program, pass_: Pass) -> list[float]:
+    """The root mean square of the gradient that reached each step: of several, the largest."""
+    counts, gradients = inside(pass_.steps, "grad_outputs")
+    rms = list(map(program.sizes.rms, gradients))
+    if (counts == 1).all():
+        return rms
+    ends = accumulate(counts.tolist(), initial=0)
+    return [max(rms[start:end], default=0.0) for start, end in pairwise(ends)]
+
+
+def _longest_way(program: Program, pass_: Pass) -> list[int]:
     """The longest way from the root: steps, each of which sent something to the next."""
-    nodes = program.recording.nodes
-    length: dict[int, int] = {}
-    before: dict[int, int] = {}
-    evaluated: set[int] = set()  # senders come before receivers; in a file that was tampered with, they may not
-    for step in pass_.steps:
-        here = length.setdefault(step.node, 1) + 1
-        evaluated.add(step.node)
-        for one in step.deliveries:
-            if one.node in evaluated or one.term is None or nodes[one.node].variable is not None:
-                continue
-            if here > length.get(one.node, 0):
-                length[one.node], before[one.node] = here, step.node
-    steps = {step.node: step for step in pass_.steps}
-    found = []
-    at: int | None = max(length, key=length.__getitem__, default=None)
-    while at is not None:
-        if at in steps:
-            found.append(steps[at])
-        at = before.get(at)
-    return found[::-1]
+    counts, deliveries = inside(pass_.steps, "deliveries")
+    receiver, nodes = integers(deliveries, "node"), integers(pass_.steps, "node")
+    step = np.repeat(np.arange(len(nodes)), counts)
+    step_of = np.full(len(program.recording.nodes), len(nodes))
+    step_of[nodes[::-1]] = np.arange(len(nodes))[::-1]
+    # Senders come before receivers; in a file that was tampered with, they may not.
+    leads = are_there(field(deliveries, "term")) & ~program.is_leaf[receiver] & (step_of[receiver] > step)
+    if not leads.any():
+        return []
+    sender, receiver = nodes[step[leads]], receiver[leads]
+    length = array("q", [1]) * len(program.recording.nodes)
+    before = array("q", [-1]) * len(program.recording.nodes)
+    for one, other in zip(each(sender), each(receiver), strict=True):
+        far = length[one] + 1
+        if far > length[other]:
+            length[other], before[other] = far, one
+    way = [int(receiver[np.argmax(np.array(length)[receiver])])]  # of several, the first that was reached
+    while before[way[-1]] >= 0:
+        way.append(before[way[-1]])
+    steps = step_of[way[::-1]]
+    found: list[int] = steps[steps < len(nodes)].tolist()
+    return found
 
 
-def _repeated(program: Program, way: Sequence[BackwardStep], sizes: Mapping[int, float]) -> list[_Station]:
+def _repeated(program: Program, pass_: Pass, way: Sequence[int], sizes: Sequence[float]) -> list[_Station]:
     """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
-    nodes = program.recording.nodes
-    by_place: dict[tuple[str, int], list[BackwardStep]] = {}  # a place by its id, because hashing it takes long
-    by_op: dict[str, list[BackwardStep]] = {}
-    for step in way:
-        node = nodes[step.node]
-        by_place.setdefault((node.op, id(node.place)), []).append(step)
-        by_op.setdefault(node.op, []).append(step)
-    for several in (by_place, by_op):
-        longest: list[BackwardStep] = max(several.values(), key=len, default=[])
-        stations = [_Station(step, sizes[step.node]) for step in longest]
-        stations = [one for one in stations if one.rms > 0 and math.isfinite(one.rms)]
+    nodes = _nodes(program, pass_, way)
+    ops = list(field(nodes, "op"))
+    expressions = list(zip(ops, map(id, field(nodes, "place")), strict=True))  # hashing a place takes long
+    for kinds in (expressions, ops):
+        count = Counter[object](kinds)
+        most = max(count, key=count.__getitem__, default=None)
+        often = [step for step, kind in zip(way, kinds, strict=True) if kind == most]
+        stations = [_Station(step, size) for step in often if (size := sizes[step]) > 0 and math.isfinite(size)]
         if len(stations) >= FEWEST:
             return stations if _is_steady(stations) else []
     return []
+
+
+def _nodes(program: Program, pass_: Pass, steps: Sequence[int]) -> Sequence[NodeRecord]:
+    """The nodes of these steps."""
+    return picked(program.recording.nodes, integers(picked(pass_.steps, steps), "node").tolist())
 
 
 def _is_steady(stations: Sequence[_Station]) -> bool:
@@ -113,13 +128,13 @@ def _is_steady(stations: Sequence[_Station]) -> bool:
 
 def _finding(program: Program, position: int, way: list[_Station], kind: FindingKind) -> Finding:
     first, last = way[0], way[-1]
-    op = program.node(first.step.node).op
+    nodes = _nodes(program, program.recording.passes[position], [one.step for one in way])
+    op = nodes[0].op
     total = math.log(last.rms / first.rms)
     half = next(i for i, one in enumerate(way) if abs(math.log(one.rms / first.rms)) >= abs(total) / 2)
-    places = {program.node(one.step.node).place for one in way}
+    places = set(field(nodes, "place"))
     what = "time steps or layers" if len(places) == 1 else "layers"
-    node = program.node(way[half].step.node)
-    end = program.node(last.step.node)
+    node, end = nodes[half], nodes[-1]
     sizes = f"{format_number(first.rms, 2)} to {format_number(last.rms, 2)}"
     text = headline(
         f"The gradient {_VERBS[kind]}: {sizes} over {len(way)} × {op}, {at(end.place)}",
@@ -136,6 +151,6 @@ def _finding(program: Program, position: int, way: list[_Station], kind: Finding
         else "Use weights of a smaller scale (such as 1/√n), normalisation, or clip the gradients."
     )
     return Finding(
-        kind, "warning", text, lines, remedy, end.place, position, last.step.index, end.id, program.tensor_of(end),
-        spread=tuple(one.step.node for one in way),
+        kind, "warning", text, lines, remedy, end.place, position, last.step, end.id, program.tensor_of(end),
+        spread=tuple(field(nodes, "id")),
     )  # fmt: skip

@@ -13,6 +13,7 @@ from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.summary import is_finite
+from microtape.recording.tables.fields import distinct, items
 
 
 class Size(NamedTuple):
@@ -114,8 +115,7 @@ def _gradients(recording: Recording) -> list[Value | None]:
     for pass_ in recording.passes:
         every += map(recording.value, pass_.root_tensors)
         every += [one.value for one in pass_.captures]
-        for step in pass_.steps:
-            every += step.grad_outputs
+        every += distinct(items(pass_.steps, "grad_outputs"))
     return every
 
 

@@ -32,7 +32,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
     learning = learned(program.recording)
     after: dict[int, tuple[int, Value]] = {}  # leaf -> the pass that last changed its .grad, and .grad then
     for position, pass_ in enumerate(program.recording.passes):
-        for step in pass_.steps:
+        for step in program.leaf_steps(pass_):
             leaf = program.node(step.node).variable
             if leaf is None or step.grad_after is None:
                 continue

@@ -48,8 +48,8 @@ def _leaves_without(program: Program) -> list[int]:
     seen: dict[int, bool] = {}
     largest = program.sizes.largest
     for pass_ in program.recording.passes:
-        for step in pass_.steps:
-            if program.node(step.node).variable is not None and any(one is not None for one in step.grad_outputs):
+        for step in program.leaf_steps(pass_):
+            if any(one is not None for one in step.grad_outputs):
                 is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
                 seen[step.node] = seen.get(step.node, True) and is_zero and any(map(_counts, step.grad_outputs))
     return [node for node, is_zero in seen.items() if is_zero]

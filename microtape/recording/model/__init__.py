@@ -1,4 +1,4 @@
 """What a recording is: immutable data, look-ups over it, and its numbers as short text.
 
-Imports no other part of microtape.
+Imports no other part of microtape but `tables`.
 """

@@ -7,13 +7,16 @@ nodes: at 0, backward has been called and has evaluated nothing yet.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple
 
+import numpy as np
+
 from microtape.recording.model.cut_history import borders_by_output
+from microtape.recording.model.deliveries import Deliveries, Received
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -25,6 +28,9 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.ready_queues import ReadyQueues
+from microtape.recording.model.steps_by_node import steps_by_node
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import as_integers, inside, integers
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
 
@@ -88,17 +94,18 @@ class PassTimeline:
 
     @cached_property
     def _queues(self) -> ReadyQueues | None:
-        return ReadyQueues(self.recording, self.pass_) if self.pass_ is not None else None
+        return ReadyQueues(self.recording, self.pass_, self.deliveries) if self.pass_ is not None else None
 
     @cached_property
     def step_of(self) -> Mapping[int, BackwardStep]:
         """Maps a node to the step that evaluated it."""
-        return {step.node: step for step in self.steps}
+        return steps_by_node(self.steps)
 
     @cached_property
     def made_at(self) -> Mapping[int, int]:
         """Maps a node to the index of the step that recorded it (create_graph)."""
-        return {node: step.index for step in self.steps for node in step.made}
+        sizes, made = inside(self.steps, "made")
+        return dict(zip(as_integers(made).tolist(), np.repeat(np.arange(len(sizes)), sizes).tolist(), strict=True))
 
     @cached_property
     def nodes(self) -> tuple[int, ...]:
@@ -107,7 +114,8 @@ class PassTimeline:
         if pass_ is None:
             return tuple(range(len(nodes)))
         since = self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
-        own = (node for node in range(since, min(pass_.tape, len(nodes))) if nodes[node].pass_ is None)
+        before = range(since, min(pass_.tape, len(nodes)))
+        own = compress(before, (integers(nodes[since : pass_.tape], "pass_") == NONE).tolist())
         return tuple(sorted({*pass_.nodes, *own, *self.made_at}))
 
     @cached_property
@@ -124,16 +132,13 @@ class PassTimeline:
         return {(root.node, root.input_nr): seed for root, seed in roots if root.node is not None}
 
     @cached_property
-    def received(self) -> Mapping[int, Sequence[tuple[int, Delivery]]]:
-        """Maps a node to the gradients delivered to it, in order, each with its step."""
-        found: dict[int, list[tuple[int, Delivery]]] = {}
-        for step in self.steps:
-            for one in step.deliveries:
-                if one.node in found:
-                    found[one.node].append((step.index, one))
-                else:
-                    found[one.node] = [(step.index, one)]
-        return found
+    def deliveries(self) -> Deliveries:
+        """The gradients that the pass delivers."""
+        return Deliveries.of(self.steps)
+
+    def received(self, node: int) -> Received:
+        """The gradients delivered to a node, in order, each with its step."""
+        return self.deliveries.to(node)
 
     @cached_property
     def travelled(self) -> Mapping[tuple[int, int], tuple[int, Delivery]]:
@@ -231,8 +236,8 @@ class Moment:
 
     def arrived(self, node: int, output: int) -> PassArrival | None:
         """The last gradient that arrived in the node's buffer for `output`, with the sum there."""
-        came = self.timeline.received.get(node, ())
-        for i in range(self._count(came) - 1, -1, -1):
+        came = self.timeline.received(node)
+        for i in range(came.before(self.steps_done) - 1, -1, -1):
             step, one = came[i]
             if one.input_nr == output:
                 return PassArrival(step, one, one.total)
@@ -246,15 +251,11 @@ class Moment:
 
     def waits_for(self, node: int) -> int:
         """How many gradients the node still waits for."""
-        came = self.timeline.received.get(node, ())
-        count = self._count(came)
+        came = self.timeline.received(node)
+        count = came.before(self.steps_done)
         if count:
             return came[count - 1][1].dependencies_left
         return self.pass_.dependencies.get(node, 0) if self.pass_ else 0
-
-    def _count(self, came: Sequence[tuple[int, Delivery]]) -> int:
-        """How many of these have been delivered by now."""
-        return bisect_left(came, self.steps_done, key=lambda one: one[0])
 
     def grad(self, tensor: int) -> Value | None:
         """The `.grad` of a leaf now; without any pass, as it was when the recording was made."""

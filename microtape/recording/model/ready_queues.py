@@ -7,38 +7,42 @@ take a million numbers.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from microtape.recording.model.deliveries import Deliveries
 from microtape.recording.model.model import Pass, Recording
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import integers, picked
 
-_Priority = tuple[int, int]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
 
 
 class ReadyQueues:
     """The ready queues of one pass. AccumulateGrad goes first, then the node that was recorded last."""
 
-    def __init__(self, recording: Recording, pass_: Pass) -> None:
-        self._recording = recording
-        ends = {step.node: step.index + 1 for step in pass_.steps}
-        since = {node: (0, self._priority(node, i)) for i, node in enumerate(pass_.ready)}
-        unrun = sorted((priority, node) for node, (_, priority) in since.items() if node not in ends)
-        for step in pass_.steps:
-            _, here = since.get(step.node, (0, self._priority(step.node, 0)))
-            while unrun and unrun[0][0] < here:  # only its gradient was asked for: it left the queue without running
-                ends[heappop(unrun)[1]] = step.index + 1
-            for one in step.deliveries:
-                if not one.dependencies_left and one.node not in since:
-                    priority = self._priority(one.node, len(since))
-                    since[one.node] = step.index + 1, priority
-                    if one.node not in ends:
-                        heappush(unrun, (priority, one.node))
-        last = len(pass_.steps) + 1
-        ran = {step.node for step in pass_.steps}
-        leaving = sorted(since, key=lambda node: (ends.get(node, last), node in ran, since[node][1]))
-        self._nodes = np.array(leaving, np.int64)
-        self._since = np.array([since[node][0] for node in leaving], np.int64)
-        self._end = np.array([ends.get(node, last) for node in leaving], np.int64)
+    def __init__(self, recording: Recording, pass_: Pass, deliveries: Deliveries) -> None:
+        runs = integers(pass_.steps, "node")
+        came = deliveries.left == 0
+        became = np.append(np.array(pass_.ready, np.int64), deliveries.node[came])  # ready, in order of time
+        since = np.append(np.zeros(len(pass_.ready), np.int64), deliveries.step[came] + 1)
+        nodes, arrival = np.unique(np.append(became, runs), return_index=True)
+        is_ready = arrival < len(became)  # all nodes, but in the pass of a faulty engine
+        rank = _ranks(recording, nodes, np.where(is_ready, arrival, -1))
+
+        end = np.full(len(nodes), len(runs) + 1)
+        end[np.searchsorted(nodes, runs)] = np.arange(len(runs)) + 1
+        nodes, rank_of_run, rank = nodes[is_ready], rank[np.searchsorted(nodes, runs)], rank[is_ready]
+        end, since = end[is_ready], since[arrival[is_ready]]
+        has_run = end <= len(runs)
+        if not has_run.all():
+            _leave_without_running(end, since, rank, rank_of_run)
+        leaving = np.lexsort((rank, has_run, end))
+        self._nodes, self._since, self._end = nodes[leaving], since[leaving], end[leaving]
         self._first_since = np.minimum.accumulate(self._since[::-1])[::-1]  # of a node and those that leave after it
 
     def after(self, steps: int) -> tuple[int, ...]:
@@ -48,7 +52,28 @@ class ReadyQueues:
         here = slice(gone, come)  # nodes before `gone` have left; nodes from `come` on have not arrived
         return tuple(self._nodes[here][self._since[here] <= steps].tolist())
 
-    def _priority(self, node: int, arrival: int) -> _Priority:
-        """The smallest runs first: AccumulateGrad nodes as they became ready, then the highest sequence number."""
-        record = self._recording.nodes[node]
-        return (0, arrival) if record.variable is not None else (1, -(record.sequence_nr or 0))
+
+def _ranks(recording: Recording, nodes: Integers, arrival: Integers) -> Integers:
+    """The smallest runs first: AccumulateGrad nodes as they became ready, then the highest sequence number."""
+    records = picked(recording.nodes, nodes.tolist())
+    is_leaf = integers(records, "variable") != NONE
+    number = integers(records, "sequence_nr")
+    number[number == NONE] = 0
+    rank = np.empty(len(nodes), np.int64)
+    rank[np.lexsort((np.where(is_leaf, arrival, ~number), ~is_leaf))] = np.arange(len(nodes))
+    return rank
+
+
+def _leave_without_running(end: Integers, since: Integers, rank: Integers, rank_of_run: Integers) -> None:
+    """Find when nodes leave the queue that never run, since only their gradients were asked for.
+
+    That is before the first node runs that comes after them.
+    """
+    unrun = np.flatnonzero(end > len(rank_of_run))
+    coming = unrun[np.argsort(-since[unrun], kind="stable")].tolist()  # the last is the first to come
+    queue: list[tuple[int, int]] = []
+    for step, here in enumerate(rank_of_run.tolist()):
+        while coming and since[coming[-1]] <= step:
+            heappush(queue, (int(rank[coming[-1]]), coming.pop()))
+        while queue and queue[0][0] < here:
+            end[heappop(queue)[1]] = step + 1

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from microtape.recording.model.model import (
     NodeRecord,
     Operand,
@@ -24,6 +26,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
+from microtape.recording.tables.fields import picked, truths
 
 Fate: TypeAlias = Literal["intact", "lost", "unused"]
 """What became of a saved tensor: backward found it as it was saved; it was overwritten before; backward did not ask for
@@ -146,13 +149,13 @@ class Versions:
         return made.tensor if made is not None and following.operands[0].ref in nodes[node].outputs else None
 
     def _recorded_writes(self) -> Iterator[Write]:
-        for node in self._recording.nodes:
-            if node.in_place:
-                old = {self.owner(ref.tensor): ref.version for ref in _tensors(reversed(node.operands))}
-                for new in node.outputs:
-                    before = old.get(self.owner(new.tensor)) if new is not None else None
-                    if new is not None and before is not None and before < new.version:
-                        yield Write(node.op, node.id, None, node.place, new.tensor, before, new.version, node.id)
+        nodes = self._recording.nodes
+        for node in picked(nodes, np.flatnonzero(truths(nodes, "in_place")).tolist()):
+            old = {self.owner(ref.tensor): ref.version for ref in _tensors(reversed(node.operands))}
+            for new in node.outputs:
+                before = old.get(self.owner(new.tensor)) if new is not None else None
+                if new is not None and before is not None and before < new.version:
+                    yield Write(node.op, node.id, None, node.place, new.tensor, before, new.version, node.id)
 
     def _unrecorded_writes(self) -> Iterator[Write]:
         for i, border in enumerate(self._recording.borders):

@@ -165,7 +165,7 @@ class _PassSearch:
     def _cause(self, key: Key, place: int) -> tuple[tuple[str, ...], str, Place | None, tuple[tuple[str, Place], ...]]:
         """Why a parameter differs at a place: sentences, a remedy, the culprit's line, other lines."""
         program, name = self.ranks.programs[place], self._name(key)
-        used = next((program.node(one).place for one in program.users.get(self.leaves[key][place].node, ())), None)
+        used = next((program.node(one).place for one in program.users(self.leaves[key][place].node)), None)
         if self.previous is None:
             if self.number:
                 return (), "Record from the first pass on: --pass all shows where they part.", used, ()

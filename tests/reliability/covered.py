@@ -1,7 +1,8 @@
 """How much of the code the tests run: all of them, the slow ones and those on torch included.
 
-python -m tests.reliability.covered                what has not been measured yet
-python -m tests.reliability.covered viz tui-slow   these parts, whether or not they have been
+python -m tests.reliability.covered                  what has not been measured yet
+python -m tests.reliability.covered viz tui-slow     these parts, whether or not they have been
+python -m tests.reliability.covered tests/viz/scene  all tests of a folder or a file, in addition to the parts
 
 All together takes hours. A part is the fast or the slow tests of one folder. What it measures is kept in
 `build/coverage`, so that a run can be ended after any part and continued later. What was measured of a file that has
@@ -31,7 +32,10 @@ PACKAGES = ("microtape", "viz", "tui", "lessons")
 KEPT = ROOT / "build" / "coverage"
 NOT_UNDER_COVERAGE = (
     # coverage ends in UnicodeEncodeError if it meets code of a file that is named by a surrogate
-    "tests/microtape/recording/writing/test_every_operation.py::test_code_may_come_from_any_file[x\\ud800.py]",
+    "microtape/recording/writing/test_every_operation.py::test_code_may_come_from_any_file[x\\ud800.py]",
+    # a script whose thread works without end is ended, but not while coverage saves what that thread goes on to do
+    "microtape/recording/writing/test_threads.py::test_a_script_of_which_one_thread_is_recorded",
+    "microtape/recording/writing/test_threads.py::test_a_script_is_stopped_after_the_first_pass_of_a_thread",
 )
 
 
@@ -43,11 +47,11 @@ def main() -> int:
     parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")
     parser.add_argument("--only-count", action="store_true", help="run nothing, and count what has been measured")
     options = parser.parse_args()
-    if unknown := set(options.parts) - set(parts):
-        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    if unknown := [one for one in options.parts if one not in parts and not (ROOT / one).exists()]:
+        parser.error(f"there is no part {', '.join(unknown)}")
     for name in () if options.only_count else options.parts or [one for one in parts if not _notes(one).exists()]:
         print(f"-- {name}", flush=True)
-        measure(name, *parts[name])
+        measure(name, *parts.get(name, (name, "")))
     measured = [json.loads(_notes(name).read_text()) for name in parts if _notes(name).exists()]
     failed = sum(one["failed"] for one in measured)
     rows = packages(counted())
@@ -72,12 +76,12 @@ def all_parts() -> dict[str, tuple[str, str]]:
 
 def measure(name: str, tests: str, marks: str) -> None:
     """Run the tests of a part, and keep what they measured and how they ended."""
-    pieces = KEPT / f"{name}.pieces"  # one of each process
+    pieces = _data(name).with_suffix(".pieces")  # one of each process
     shutil.rmtree(pieces, ignore_errors=True)
     pieces.mkdir(parents=True)
     code = {str(path): digest(path) for path in _code()}
     pytest = ["pytest", "-m", marks, f"--junitxml={pieces / 'outcomes.xml'}", tests]
-    deselected = [f"--deselect={one}" for one in NOT_UNDER_COVERAGE]
+    deselected = [f"--deselect=tests/{one}" for one in NOT_UNDER_COVERAGE]
     environment = {**os.environ, "COVERAGE_FILE": str(pieces / "data"), "MICROTAPE_REQUIRE_TORCH": "1"}
     command = [sys.executable, "-m", "coverage", "run", "-m", *pytest, *deselected]
     subprocess.run(command, cwd=ROOT, env=environment, check=False)
@@ -144,11 +148,11 @@ def _code() -> list[Path]:
 
 
 def _data(name: str) -> Path:
-    return KEPT / f"{name}.coverage"
+    return KEPT / f"{name.replace('/', ' ')}.coverage"
 
 
 def _notes(name: str) -> Path:
-    return KEPT / f"{name}.json"
+    return _data(name).with_suffix(".json")
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def counted() -> dict[str, dict[str, int]]:
     measured = Coverage(data_file=str(put_together()), config_file=str(ROOT / "pyproject.toml"))
     measured.load()
     report = KEPT / "report"
-    measured.json_report(outfile=str(report))
+    measured.json_report(outfile=str(report), ignore_errors=True)  # tests make code of files that are none
     files: dict[str, Any] = json.loads(report.read_text())["files"]
     return {name: one["summary"] for name, one in files.items()}
 

@@ -79,7 +79,9 @@ def test_a_lambda_that_returns_no_gradient_is_found_where_it_is_registered() -> 
         line = next(number for number, text in enumerate(source, 1) if text.rstrip().endswith("# here"))
     assert finding.place is not None
     assert finding.place.line == line
-    assert finding.remedy == "Return a tensor of the gradient's shape and dtype, or None to leave the gradient as it is."
+    assert (
+        finding.remedy == "Return a tensor of the gradient's shape and dtype, or None to leave the gradient as it is."
+    )
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def measure(name: str, tests: str, marks: str) -> None:
     ]
     deselected = [f"--deselect=tests/{one}" for one in NOT_UNDER_COVERAGE]
     environment = {**os.environ, "COVERAGE_FILE": str(pieces / "data"), "MICROTAPE_REQUIRE_TORCH": "1"}
-    command = [sys.executable, "-m", "coverage", "run", "-m", *pytest, *deselected]
+    command = [sys.executable, "-m", "coverage", "run", "-m", *pytest, *chosen]
     subprocess.run(command, cwd=ROOT, env=environment, check=False)
     together = Coverage(data_file=str(_data(name)), config_file=str(ROOT / "pyproject.toml"))
     together.combine([str(one) for one in pieces.glob("data.*")])

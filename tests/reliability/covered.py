@@ -80,16 +80,8 @@ def measure(name: str, tests: str, marks: str) -> None:
     shutil.rmtree(pieces, ignore_errors=True)
     pieces.mkdir(parents=True)
     code = {str(path): digest(path) for path in _code()}
-    pytest = [
-        "pytest",
-        "-p",
-        "tests.support.patient_workers",
-        "-m",
-        marks,
-        f"--junitxml={pieces / 'outcomes.xml'}",
-        tests,
-    ]
-    deselected = [f"--deselect=tests/{one}" for one in NOT_UNDER_COVERAGE]
+    pytest = ["pytest", "-m", marks, "-p", "tests.support.patient_workers", f"--junitxml={pieces / 'outcomes.xml'}"]
+    chosen = [tests, *(f"--deselect=tests/{one}" for one in NOT_UNDER_COVERAGE)]
     environment = {**os.environ, "COVERAGE_FILE": str(pieces / "data"), "MICROTAPE_REQUIRE_TORCH": "1"}
     command = [sys.executable, "-m", "coverage", "run", "-m", *pytest, *chosen]
     subprocess.run(command, cwd=ROOT, env=environment, check=False)

@@ -103,11 +103,12 @@ def put_together() -> Path:
     path = KEPT / "all"
     path.unlink(missing_ok=True)
     every = CoverageData(str(path))
+    now = {str(path): digest(path) for path in _code()}
     for notes in sorted(KEPT.glob("*.json")):
         data = CoverageData(str(_data(notes.stem)))
         data.read()
         code = json.loads(notes.read_text())["code"]
-        data.purge_files([one for one in data.measured_files() if digest(Path(one)) != code.get(one)])
+        data.purge_files([one for one in data.measured_files() if one not in now or code.get(one) != now[one]])
         every.update(data)
     every.touch_files(map(str, _code()))  # what no part has met counts as well
     return path
@@ -137,8 +138,6 @@ def packages(files: dict[str, dict[str, int]]) -> list[list[str]]:
 
 def digest(path: Path) -> str:
     """What tells two states of a file apart: its statements and their lines, whatever its comments say."""
-    if not path.exists():
-        return ""
     tree = ast.parse(path.read_bytes())
     return hashlib.sha256(ast.dump(tree, include_attributes=True).encode()).hexdigest()
 

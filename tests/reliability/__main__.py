@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[float], list[str]]] = {
     "surroundings": lambda share: ["tests.surroundings"],
     "threads": lambda share: ["tests.reliability.threads", "--passes", _of(2_000, share)],
     "serve": lambda share: ["tests.reliability.sessions", "--count", _of(50, share)],
+    "coverage": lambda share: ["tests.reliability.covered"],
 }
 
 

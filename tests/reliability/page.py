@@ -108,6 +108,20 @@ def _serve(found: Figures) -> str:
     """)
 
 
+def _coverage(found: Figures) -> str:
+    left = ", ".join(name for (name,) in found["left"])
+    of = f"; not measured: {left}" if left else ", the slow ones and those on PyTorch included"
+    told = _paragraph(f"""
+        What {found["tests"]:,} tests run of the code{of}. **{_count(found["failed"], "test")} failed** under coverage.
+        What learners and their teachers write is left out: the course and the examples. The last column counts lines
+        and branches together.
+    """)
+    table = ["| package | lines | not run | branches | not taken | covered |", "|---|--:|--:|--:|--:|--:|"]
+    for package, *counts, percent in found["packages"]:
+        table.append(f"| {package} | {' | '.join(f'{int(one):,}' for one in counts)} | {percent} % |")
+    return told + "\n\n" + "\n".join(table)
+
+
 SECTIONS: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "events": ("Random events", _events),
     "files": ("Damaged files", _files),
@@ -115,6 +129,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "surroundings": ("Surroundings", _surroundings),
     "threads": ("Threads", _threads),
     "serve": ("Many sessions", _serve),
+    "coverage": ("Coverage", _coverage),
 }
 
 

@@ -23,7 +23,7 @@ def test_every_check_has_a_section_and_nothing_has_failed() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert set(PARTS) == set(SECTIONS)
     assert text.count("\n## ") == len(PARTS)
-    found = re.findall(r"\*\*(\S+) (?:runs?|faults?|gradients?|sessions?)\b", text)
+    found = re.findall(r"\*\*(\S+) (?:runs?|faults?|gradients?|sessions?|tests?)\b", text)
     assert found == ["No"] * len(found)
 
 

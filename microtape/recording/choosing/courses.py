@@ -54,13 +54,13 @@ def course_of(recording: Recording, index: int) -> CourseRecord | None:
 def _gradients(recording: Recording, one: Pass) -> Iterator[tuple[int, Value | None]]:
     """The leaves that a pass reaches, in the order of the tape, with their gradients afterwards."""
     after = {step.node: step.grad_after for step in one.steps}
+    returned = {capture.tensor: capture.value for capture in one.captures if recording.tensors[capture.tensor].is_leaf}
     for node in one.nodes:
         leaf = recording.nodes[node].variable
         if leaf is not None:
-            yield leaf, after.get(node)
-    for capture in one.captures:
-        if recording.tensors[capture.tensor].is_leaf:
-            yield capture.tensor, capture.value
+            asked_for = returned.pop(leaf, None)
+            yield leaf, after.get(node, asked_for)
+    yield from returned.items()
 
 
 def _statistics(value: Value | None) -> Statistics | None:

@@ -50,8 +50,11 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
         return "Subtract the largest number first, or use the stable form: softmax, log_softmax, logsumexp, softplus."
     if op in ("acos", "asin", "arccos", "arcsin", "atanh", "acosh"):
         return "Clamp the input to a little less than the ends of the domain, such as x.clamp(-1 + eps, 1 - eps)."
-    if op in ("sub", "add", "mul", "rsub") and ("inf" in how or "nan" in how):
-        return "Two infinities meet here. Keep the larger operand finite, such as by subtracting its maximum."
+    infinities = how.rpartition(" = ")[0].count("inf")  # those that came in
+    if op in ("sub", "add", "mul", "rsub") and infinities:
+        if infinities > 1:
+            return "Two infinities meet here. Keep the larger operand finite, such as by subtracting its maximum."
+        return "One operand is infinite. Look at where it was made, or keep it finite, such as by .clamp()."
     if op == "pow":
         return (
             "A power of 0, or of a negative number, has no finite value or derivative there: add a small number first."

@@ -335,7 +335,7 @@ def test_pack_and_unpack_hooks_belong_to_the_node_that_saved() -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_the_recorder_keeps_no_variable_of_a_function_that_has_ended(program: Program) -> None:
-    with mt.record() as recorder:
+    with Recorder() as recorder:
         program(mt, [])
     stack = recorder.call_stack
     assert (stack._running, stack._arguments, stack._names, stack._raised) == ([], {}, {}, None)

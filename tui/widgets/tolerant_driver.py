@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from textual._xterm_parser import XTermParser
@@ -55,9 +55,10 @@ class TolerantDriver(LinuxDriver):
         while not self.has_terminal and self._guarded.ended_by is None:
             if self._is_in_front():
                 super().start_application_mode()  # type: ignore[no-untyped-call]
-            else:
+                continue
+            time.sleep(LOOK)  # the signal that has continued the job may have come with one that ends it
+            if not self._is_in_front() and self._guarded.ended_by is None:
                 os.killpg(0, signal.SIGTTOU)  # stops until the shell continues the job
-                time.sleep(LOOK)  # there may be no shell any more
         if not self.has_terminal:
             self._ask(self._guarded.leave)
 
@@ -125,23 +126,40 @@ class TolerantDriver(LinuxDriver):
         """
         parser = XTermParser(self._debug)
         decode = getincrementaldecoder("utf-8")("ignore").decode
-        while not self.exit_event.is_set():
-            if select.select([self.fileno], [], [], LOOK)[0]:
-                data = self._read()
-                if not data:
-                    self._ask(self._guarded.hang_up)
-                    return
-                text = decode(data)
-                for message in parser.feed(text) if text else ():
+        with self._opened_input() as source:
+            while not self.exit_event.is_set():
+                if select.select([source], [], [], LOOK)[0]:
+                    try:
+                        data = os.read(source, MOST)
+                    except BlockingIOError:
+                        self.exit_event.wait(LOOK)
+                        continue
+                    except OSError:  # as after the end of a terminal
+                        data = b""
+                    if not data:
+                        self._ask(self._guarded.hang_up)
+                        return
+                    text = decode(data)
+                    for message in parser.feed(text) if text else ():
+                        self.process_message(message)
+                for message in parser.tick():
                     self.process_message(message)
-            for message in parser.tick():
-                self.process_message(message)
 
-    def _read(self) -> bytes:
+    @contextlib.contextmanager
+    def _opened_input(self) -> Iterator[int]:
+        """The terminal, opened once more so that no read waits.
+
+        After a stop that nobody announced, the terminal is in the shell's mode: there, a read waits for a whole line.
+        """
         try:
-            return os.read(self.fileno, MOST)
-        except OSError:  # as after the end of a terminal
-            return b""
+            opened = os.open(os.ttyname(self.fileno), os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        except OSError:  # it has no name here
+            yield self.fileno
+            return
+        try:
+            yield opened
+        finally:
+            os.close(opened)
 
 
 class _Lasting:

@@ -15,6 +15,7 @@ from microtape.recording.file.tape_file import save
 from tests.support.pseudo_terminal import PseudoTerminal
 from tests.tui.random_events.subjects import COURSE, HANDMADE, RECORDINGS, damaged
 from tests.tui.random_signals.plan import KEYS, Event, Plan
+from tui.learn.lesson import SMALLEST
 from tui.shell.demos import EXAMPLES
 
 SHELL = ("bash", "--norc", "--noprofile", "--noediting", "-i")
@@ -149,15 +150,23 @@ class Run:
         if event.kind == "keys":
             for key in event.text.split() or [" "]:
                 self._terminal.press(KEYS[key])
+                if key == "escape":
+                    self._listen(0.2)  # with the next key, it would be another key
+        elif event.kind == "typed" and self._size < SMALLEST:
+            pass  # there is no editor to be seen
         elif event.kind == "typed":
             self._typed.append(f"typed{len(self._typed)}.")
+            self._ask()
             self._terminal.press(self._typed[-1])
+            self._until(lambda: self._is_over or "." in self._since, "what is typed is not shown")
+            self._listen(0.1)
         elif event.kind == "size":
             self._resize(event.text)
         elif event.kind == "pause":
             self._listen(float(event.text))
         elif event.kind in ("SIGWINCH", "SIGCONT"):
             self._send(event.kind)
+            self._listen(0.3 if event.kind == "SIGCONT" else 0)  # it takes the terminal again, without unread keys
         else:
             self._suspend(event.kind, event.text)
         self._listen(0)
@@ -191,7 +200,7 @@ class Run:
         else:
             self._send(how)
         end = time.monotonic() + HEEDED
-        self._until(lambda: self._has(PROMPT) or may_undo and time.monotonic() > end, f"{how} is not heeded")
+        self._until(lambda: self._has(PROMPT) or (may_undo and time.monotonic() > end), f"{how} is not heeded")
         if self._is_over or not self._has(PROMPT):
             return False
         if how != "SIGSTOP":

@@ -79,12 +79,12 @@ def end_at_once(app: GuardedApp, number: int) -> None:
 
 def make_whole(driver: Any) -> None:
     """Give the terminal back as it was. What the app has written, and the terminal not read yet, is dropped."""
-    if driver is None or driver.is_headless or sys.platform == "win32":
+    if sys.platform == "win32" or not getattr(driver, "has_terminal", False):
         return
     import termios
 
-    if (attributes := getattr(driver, "attrs_before", None)) is not None:
-        termios.tcsetattr(driver.fileno, termios.TCSANOW, attributes)
+    if driver.attrs_before is not None:
+        termios.tcsetattr(driver.fileno, termios.TCSANOW, driver.attrs_before)
     assert sys.__stderr__ is not None
     termios.tcflush(sys.__stderr__.fileno(), termios.TCOFLUSH)
     os.write(sys.__stderr__.fileno(), WHOLE.encode())

@@ -67,6 +67,11 @@ class TolerantDriver(LinuxDriver):
         if self.has_terminal:
             super().stop_application_mode()
 
+    def disable_input(self) -> None:
+        """Read no more, if the app has the terminal: to drop what is unread is not for a job in the background."""
+        if self.has_terminal:
+            super().disable_input()
+
     def close(self) -> None:
         """Write what is still to be written."""
         super().close()

@@ -1,7 +1,8 @@
-"""Plays a plan under a shell, and judges: the terminal, the answers, the exit code, what is remembered, what is left."""
+"""Plays a plan under a shell, and judges the terminal, the answers, the exit code, what is remembered and left."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -155,6 +156,7 @@ class Run:
         elif event.kind == "typed" and self._size < SMALLEST:
             pass  # there is no editor to be seen
         elif event.kind == "typed":
+            self._listen(0.3)  # until the editor is there again, after another size
             self._typed.append(f"typed{len(self._typed)}.")
             self._ask()
             self._terminal.press(self._typed[-1])
@@ -213,10 +215,8 @@ class Run:
         self._terminal.resize(width, height)
 
     def _send(self, name: str, *, group: bool = False) -> None:
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself
             (os.killpg if group else os.kill)(self._job, getattr(signal, name))
-        except ProcessLookupError:
-            pass  # it has ended by itself
 
     # The end
 

@@ -20,6 +20,7 @@ from tests.tui.random_events.shrink import shrink
 from tests.tui.random_signals.plan import Event, Plan, random_plan
 from tests.tui.random_signals.play import play
 
+ENDS = {"closed": "a closed terminal"}
 SUSPENDS = ("Ctrl+Z", "SIGTSTP", "SIGSTOP")
 
 
@@ -39,7 +40,7 @@ def main() -> int:
         took = time.monotonic() - begin
         print(f"run {seed}, {plan.subject}, {plan.ending}: {wrong or 'passed'} ({took:.0f} s)", flush=True)
         suspends += sum(one.kind in SUSPENDS for one in plan.events)
-        endings[plan.ending.split()[0]] += 1
+        endings[ENDS.get(plan.ending, plan.ending.split()[0])] += 1
         subjects.add(plan.subject)
         if wrong is not None:
             failed += 1

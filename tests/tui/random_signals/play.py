@@ -64,7 +64,7 @@ def play(plan: Plan, folder: Path) -> str | None:
 def _command(subject: str, folder: Path) -> str:
     """The command line that opens a subject."""
     kind, _, name = subject.partition(" ")
-    words = [sys.executable, "-m", "microtape"]
+    words = ["env", "-u", "COLUMNS", "-u", "LINES", sys.executable, "-m", "microtape"]  # the size is the terminal's
     if kind in ("lessons", "lesson", "typed"):
         return shlex.join([*words, "learn"])
     if kind == "program":
@@ -156,7 +156,6 @@ class Run:
         elif event.kind == "typed" and self._size < SMALLEST:
             pass  # there is no editor to be seen
         elif event.kind == "typed":
-            self._listen(0.3)  # until the editor is there again, after another size
             self._typed.append(f"typed{len(self._typed)}.")
             self._ask()
             self._terminal.press(self._typed[-1])
@@ -164,6 +163,7 @@ class Run:
             self._listen(0.1)
         elif event.kind == "size":
             self._resize(event.text)
+            self._listen(1.0 if self._typed else 0)  # until the editor is there again
         elif event.kind == "pause":
             self._listen(float(event.text))
         elif event.kind in ("SIGWINCH", "SIGCONT"):
@@ -192,6 +192,7 @@ class Run:
         self._ask()
         self._resize(f"{width}x{height + 1 if height < 100 else 99}")
         self._until(lambda: self._is_over or self._has(f"\x1b[{self._size[1]};1H"), "it does not answer after fg")
+        self._listen(0.3 if self._typed else 0)
 
     def _stop(self, how: str) -> bool:
         """Whether it has stopped. If so, the shell has the terminal."""
@@ -232,8 +233,8 @@ class Run:
             return
         elif how == "job" and self._stop("SIGTSTP"):
             self._ask()
-            then = "wait %1" if name in ("SIGTERM", "SIGHUP") else "fg"  # bash continues the job for these two
-            self._command_line(f"kill -{name} %1; {then}; echo ended with $?")
+            ends = f"kill -{name} %1; kill -CONT %1; while kill -0 {self._job} 2>/dev/null; do sleep 0.05; done"
+            self._command_line(f"{ends}; wait %1; echo ended with $?")
             self._judge_status({128 + getattr(signal, name)}, asks=False)
         else:
             self._ask()

@@ -27,6 +27,7 @@ FIRST = "\x1b[1;1H"
 PATIENCE = 30.0  # seconds: only a program that hangs takes so long
 HEEDED = 2.0  # seconds, in which a Ctrl+Z that an editor may use as undo either suspends or does not
 COUNT = re.compile(r"(?:step|operation) \d+ of \d+")
+STATUS = re.compile(r"(?:ended with|Exit) (\d+)")
 ENDLESS = """\
 import time
 import microtape as mt
@@ -234,7 +235,7 @@ class Run:
         elif how == "job" and self._stop("SIGTSTP"):
             self._ask()
             ends = f"kill -{name} %1; kill -CONT %1; while kill -0 {self._job} 2>/dev/null; do sleep 0.05; done"
-            self._command_line(f"{ends}; wait %1; echo ended with $?")
+            self._command_line(ends)  # then bash tells the status by itself
             self._judge_status({128 + getattr(signal, name)}, asks=False)
         else:
             self._ask()
@@ -251,8 +252,8 @@ class Run:
         if asks:
             self._until(lambda: self._has(PROMPT), "the shell has no terminal")
             self._command_line("echo ended with $?")
-        self._until(lambda: re.search(r"ended with \d+", self._since) is not None, "no status")
-        found = re.search(r"ended with (\d+)", self._since)
+        self._until(lambda: STATUS.search(self._since) is not None, "no status")
+        found = STATUS.search(self._since)
         assert found is not None
         if int(found[1]) not in right:
             raise WrongError(f"the exit code is {found[1]}")

@@ -25,7 +25,6 @@ class PseudoTerminal:
     """A terminal of 100x30 whose session a program leads. A context manager: the program does not outlive it."""
 
     def __init__(self, command: Sequence[str], **environment: str) -> None:
-        import fcntl
         import termios
 
         self._ours, theirs = os.openpty()
@@ -35,7 +34,7 @@ class PseudoTerminal:
         known: Mapping[str, str] = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(
             command, stdin=theirs, stdout=theirs, stderr=theirs, env={**known, **environment}, cwd=ROOT,
-            start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            start_new_session=True, preexec_fn=_begin_session,
         )  # fmt: skip
         self.written, self._seen = "", 0
 
@@ -111,6 +110,16 @@ class PseudoTerminal:
         except OSError:  # the other end is closed
             return False
         return True
+
+
+def _begin_session() -> None:
+    """Take the terminal on standard input, and heed all signals: a shell has what it runs behind it ignore some."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def microtape(*words: str) -> list[str]:

@@ -124,13 +124,13 @@ class GuardedApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Note the event for a report. While the app ends, with no page or an empty one, an event does nothing."""
+        if isinstance(event, events.Key) and not event.is_forwarded and self._is_suspend(event.key):
+            self.action_suspend_process()  # at once: a page that opens, closes or is modal would not heed the key
+            return
         if isinstance(event, events.InputEvent | events.Resize):
             if self._exit or not self.screen_stack:
                 return
             self._events.append(repr(event))
-        if isinstance(event, events.Key) and not event.is_forwarded and self._is_suspend(event.key):
-            self.action_suspend_process()  # at once: a page that opens, closes or is modal would not heed the key
-            return
         if isinstance(event, events.Paste):
             event.text = _encodable(event.text)
         await super().on_event(event)
@@ -166,7 +166,7 @@ class GuardedApp(App[None]):
         """Whether a key suspends: Ctrl+Z, unless the focused widget or the page has another use for it."""
         if key != "ctrl+z":
             return False
-        known = self.screen.active_bindings.get(key)
+        known = self.screen.active_bindings.get(key) if self.screen_stack else None
         return known is None or known.binding.action == "suspend_process"
 
 

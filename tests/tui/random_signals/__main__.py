@@ -28,7 +28,7 @@ def main() -> int:
     """Run, and return how many runs failed, at most 100."""
     parser = argparse.ArgumentParser(prog="python -m tests.tui.random_signals", description="Random signals.")
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--events", type=int, default=30)
+    parser.add_argument("--events", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0, help="of the first run")
     parser.add_argument("--trials", type=int, default=12, help="how many shorter sequences are tried of a failure")
     parser.add_argument("--figures", type=Path, help="a file for what was counted, for RELIABILITY.md")

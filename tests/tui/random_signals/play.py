@@ -47,13 +47,14 @@ class WrongError(Exception):
 def play(plan: Plan, folder: Path) -> str | None:
     """Play a plan, with files in an empty folder. Returns what is wrong, or None."""
     command = _command(plan.subject, folder)
-    settings = {"PS1": PROMPT, "MICROTAPE_DATA": str(folder / "data"), "EDITOR": "sh -c 'sleep 0.1'", "VISUAL": ""}
+    settings = {"PS1": PROMPT, "MICROTAPE_DATA": str(folder / "data"), "EDITOR": "sh -c 'sleep 0.1'", "VISUAL": "",
+                "PYTHONFAULTHANDLER": "1"}  # fmt: skip
     with PseudoTerminal(SHELL, **settings) as terminal:
         run = Run(plan, folder, command, terminal)
         try:
             run.play()
         except WrongError as wrong:
-            return str(wrong)
+            return f"{wrong}{run.what_it_does()}"
         finally:
             if terminal.written:
                 (folder / "written").write_text(terminal.written, encoding="utf-8", errors="surrogatepass")
@@ -107,6 +108,16 @@ class Run:
             except WrongError as wrong:
                 raise WrongError(f"{wrong} (event {number}, {' '.join(event)})") from None
         self._end()
+
+    def what_it_does(self) -> str:
+        """Where the threads of the job are, if it still lives: it may wait for something that never comes."""
+        if self._is_over or not self._terminal.is_open:
+            return ""
+        self._ask()
+        self._send("SIGABRT")
+        self._send("SIGCONT")
+        self._listen(1.0)
+        return "\n" + "\n".join(re.findall(r'(?:Thread|Current thread) .*|  File "[^"]*", line.*', self._since))
 
     def left(self) -> list[int]:
         """The processes of this run, the shell aside, that still live."""

@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 import nbclient
 import nbformat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
 
 from tests.support.rendering import needs_graphviz
+from tui.commands import notebook
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
@@ -130,6 +134,22 @@ def test_wrong_options_are_told_in_one_line(shown: dict[str, Ran]) -> None:
     }
     assert {name: shown[name].text for name in lines} == lines
     assert not any(shown[name].errors for name in lines)
+
+
+WORDS = st.sampled_from(
+    ["--pass", "--step", "--title", "--engine", "--check", "--diagnose", "--pass=x", "--step 1.5", "--", "-h", "nan",
+     "'", "torch", "3", "\x1b[31m", "\0", "\ud800", "\r", "9" * 5_000]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS | st.text(max_size=5), max_size=4).map(" ".join))
+def test_any_options_are_taken_or_refused_in_one_line(options: str) -> None:
+    try:
+        asked = notebook._parser().parse_args(notebook._words(options))
+    except UsageError as refused:
+        assert str(refused).isprintable()
+    else:
+        assert isinstance(asked.check, bool)
 
 
 def test_the_page_about_notebooks_is_true() -> None:

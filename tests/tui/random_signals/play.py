@@ -175,7 +175,7 @@ class Run:
             self._listen(0.1)
         elif event.kind == "size":
             self._resize(event.text)
-            self._listen(1.0 if self._typed else 0)  # until the editor is there again
+            self._listen(1.0 if self._plan.subject.startswith("typed ") else 0)  # until the editor is there again
         elif event.kind == "pause":
             self._listen(float(event.text))
         elif event.kind in ("SIGWINCH", "SIGCONT"):

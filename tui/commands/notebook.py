@@ -161,4 +161,4 @@ def _words(options: str) -> Sequence[str]:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise importlib.import_module("IPython.core.error").UsageError(safe(message))
+    raise importlib.import_module("IPython.core.error").UsageError(safe(" ".join(message.split("\n"))))

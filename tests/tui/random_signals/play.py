@@ -24,6 +24,7 @@ PROMPT = "ready> "
 CLEAR_LINE = "\x03"
 TAKEN = "\x1b[?1049h"
 FIRST = "\x1b[1;1H"
+ATTEMPTS = 5
 PATIENCE = 30.0  # seconds: only a program that hangs takes so long
 HEEDED = 2.0  # seconds, in which a Ctrl+Z that an editor may use as undo either suspends or does not
 COUNT = re.compile(r"(?:step|operation) \d+ of \d+")
@@ -134,9 +135,16 @@ class Run:
 
     def _command_line(self, line: str) -> None:
         """Type a command, after what the shell has got of the keys that were meant for the app."""
-        self._ask()
-        self._terminal.press(CLEAR_LINE)
-        self._until(lambda: self._has(PROMPT), "the shell has no terminal")
+        for _ in range(ATTEMPTS):  # bash loses one that comes with a new size
+            self._ask()
+            self._terminal.press(CLEAR_LINE)
+            end = time.monotonic() + PATIENCE / ATTEMPTS
+            while not self._has(PROMPT) and time.monotonic() < end:
+                self._terminal.read(0.05)
+            if self._has(PROMPT):
+                break
+        else:
+            raise WrongError("the shell has no terminal")
         self._ask()
         self._terminal.press(f"{line}\n")
 

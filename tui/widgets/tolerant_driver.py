@@ -37,6 +37,9 @@ class TolerantDriver(LinuxDriver):
         self._guarded = cast("GuardedApp", app)
         self._file = _Lasting(sys.__stderr__)  # type: ignore[assignment]
         self._stops_itself = False
+        # A signal may reach another thread than the loop's, which would sleep on: with a handler of its own, of any
+        # signal, the loop is woken by each.
+        self._loop.add_signal_handler(signal.SIGURG, lambda: None)
 
     # Writing
 

@@ -39,6 +39,12 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def refuse_what_is_no_file(path: Path) -> None:
+    """Raise an OSError for a pipe or a device: to read one may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "no ordinary file", str(path))
+
+
 def _wait_for(handle: int, path: Path) -> None:
     end = time.monotonic() + PATIENCE
     while not _taken(handle):

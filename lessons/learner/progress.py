@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lessons.learner.locking import locked
+from lessons.learner.locking import locked, refuse_what_is_no_file
 from lessons.learner.reviews import Review, now, review_in
 
 FORMAT = 1
@@ -137,6 +137,7 @@ class Progress:
     def _read(self) -> dict[str, Any] | None:
         """The file's data; None if its format is unknown."""
         try:
+            refuse_what_is_no_file(self.path)
             data = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {"format": FORMAT, "lessons": {}}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from lessons.learner.locking import refuse_what_is_no_file
 from lessons.learner.progress import Progress, write_atomically
 from lessons.model.growing import grown, pieces
 from lessons.model.lesson import Lesson
@@ -43,9 +44,10 @@ class Workspace:
     def exercise(self, lesson: Lesson) -> Path:
         """The learner's file of a lesson. If there is none, or nothing is written in it yet, it is made: see `start`.
 
-        Raises OSError if it cannot be written.
+        Raises OSError if it cannot be written, or is a pipe or a device.
         """
         path = self.folder / "exercises" / f"{lesson.name}.py"
+        refuse_what_is_no_file(path)
         if not path.exists():
             self._begin(lesson, path)
         elif lesson.continues is not None and self._is_untouched(lesson, path):

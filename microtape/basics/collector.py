@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 
 SELDOM = (50_000, 20, 50)  # three times as quick on a long chain of operations as Python's (700, 10, 10)
+_has_frozen = False  # by us; to ask the collector takes as long as there are frozen objects
 OFTEN = (1_000, 10, 10)  # little at a time: collecting what ten jumps of the stepper leave takes longer than a paint
 
 
@@ -33,12 +34,14 @@ def paused() -> Iterator[None]:
 @contextlib.contextmanager
 def permanent() -> Iterator[None]:
     """No collection inside, and what is made inside is never looked through: it stays as long as the process."""
+    global _has_frozen
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
+        _has_frozen = True
         if enabled:
             gc.enable()
 
@@ -57,7 +60,7 @@ def often() -> Iterator[None]:
 
 def _settle() -> None:
     """Count what has been made among the old objects, rather than have all of it looked through as new at once."""
-    if not gc.get_freeze_count():  # else the user has frozen something, which would thaw with ours
+    if not _has_frozen and not gc.get_freeze_count():  # else the user has frozen something, which would thaw with ours
         gc.freeze()
         gc.unfreeze()
 

@@ -38,6 +38,9 @@ def changed_json(members: Members, random: Random, name: str = JSON) -> Members:
     top = json.loads(members[name])
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         _change_part(top, random)
+    if random.random() < 0.1 and isinstance(top.get("options"), dict):
+        said = [random.choice(variants.NUMBERS) if random.random() < 0.6 else variants.other(random) for _ in range(2)]
+        top["options"] |= dict(zip(("rank", "ranks"), said, strict=True))
     lines = [f"{json.dumps(key)}:{json.dumps(part, separators=(',', ':'))}" for key, part in top.items()]
     return members | {name: ("{" + random.choice((",\n", ",\n", ", ")).join(lines) + "}\n").encode()}
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import io
 import json
 
+from microtape.basics.ranks import MOST
 from microtape.errors import RecordingError
 from microtape.recording.comparing import compare
 from microtape.recording.file.tape_file import load
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
+from microtape.recording.ranks import Ranks
+from tui.beside.rank_diagnosis import RankDiagnosis
 from tui.shell.printing import safe
-from tui.shell.spans import plain
+from tui.shell.spans import line, plain
 from tui.time.cursor import StepCursor
 from tui.words.comparison import names_of
 from tui.words.comparison_report import Report
@@ -53,9 +58,13 @@ def look_at(recording: Recording) -> None:
     shown = [plain(one) for one in pass_lines(passes_of(recording))]
     shown += trace(recording, into=True)
     json.dumps(as_json(recording, list(range(len(recording.passes))), into=True), allow_nan=False)
+    other = dataclasses.replace(recording, options={**recording.options, "rank": MOST - 1})
+    with contextlib.suppress(RecordingError):  # this is of the same rank
+        ranks = RankDiagnosis.of(Ranks([recording, other]), ("run.rank0.tape", "run.rank1.tape"))
+        shown += [plain(line(text)) for text in ranks.report(80)]
     report = Report(compare(recording, recording), names_of("a.tape", "b.tape"), False)
     json.dumps(report.as_json(), allow_nan=False)
-    shown += [safe(line) for line in shown]
+    shown += [safe(one) for one in shown]
     for index in range(max(len(recording.passes), 1)):
         end = StepCursor.open(recording, index).end()
         for node in end.timeline.rows[-MOST_ASKED:]:
@@ -65,5 +74,5 @@ def look_at(recording: Recording) -> None:
             shown += [picture.text(), picture.dot]
         except DrawError:  # no nodes, or too many
             pass
-    for line in shown:
-        line.encode("utf-8", "backslashreplace")
+    for one in shown:
+        one.encode("utf-8", "backslashreplace")

@@ -21,6 +21,7 @@ from tests.reliability.page import PAGE, write_page
 FIGURES = Path(__file__).parent / "figures"
 PARTS: dict[str, Callable[[float], list[str]]] = {
     "events": lambda share: ["tests.tui.random_events", "--runs", _of(200, share)],
+    "signals": lambda share: ["tests.tui.random_signals", "--runs", _of(100, share)],
     "files": lambda share: ["tests.mutations", _of(100_000, share)],
     "kills": lambda share: ["tests.kills", _of(1_000, share)],
     "surroundings": lambda share: ["tests.surroundings"],

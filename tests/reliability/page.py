@@ -57,6 +57,19 @@ def _events(found: Figures) -> str:
     """)
 
 
+def _signals(found: Figures) -> str:
+    ends = ", ".join(f"{name} {count}" for name, count in found["endings"])
+    return _paragraph(f"""
+        Random signals among random keys and sizes, on the command itself in a pseudo-terminal under bash:
+        {found["runs"]:,} runs of up to {found["events"]:,} events on {found["subjects"]} recordings, broken ones among
+        them, lessons and programs that go on. {found["suspends"]:,} times the job was stopped, by Ctrl+Z, SIGTSTP or
+        SIGSTOP, and continued, sometimes in the background first; then something ended it ({ends}).
+        **{_count(found["failed"], "run")} failed**: the terminal is whole each time that the shell has it, a continued
+        stepper answers, the exit code is 128 and the signal's number, what was typed and the place are remembered,
+        nothing is printed and no process is left behind.
+    """)
+
+
 def _files(found: Figures) -> str:
     return _paragraph(f"""
         {found["files"]:,} recordings, damaged by a grammar that knows the format (records, JSON, arrays, the
@@ -124,6 +137,7 @@ def _coverage(found: Figures) -> str:
 
 SECTIONS: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "events": ("Random events", _events),
+    "signals": ("Signals", _signals),
     "files": ("Damaged files", _files),
     "kills": ("Kills", _kills),
     "surroundings": ("Surroundings", _surroundings),

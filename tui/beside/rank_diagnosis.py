@@ -45,15 +45,19 @@ class RankDiagnosis(Diagnosis):
     def command(self, finding: Finding) -> str:
         """Opens all recordings for what only they show together, else that of the first rank."""
         if finding.kind in get_args(RankKind):
-            return " ".join(["microtape step", *dict.fromkeys([self.file] if "*" in self.file else self.files)])
+            files = [self.file] if self.file != ", ".join(self.files) else [shlex.quote(one) for one in self.files]
+            return " ".join(["microtape step", *dict.fromkeys(files)])
         return shlex.join(["microtape", "step", self.files[self._at(finding)]])
 
 
 def common_name(files: Sequence[str]) -> str:
-    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`; of other files, all names."""
+    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`.
+
+    All names, if they have no such pattern, or one that a shell would change.
+    """
     patterns = {re.sub(r"rank\d+", "rank*", file) for file in files}
     only = patterns.pop()
-    return only if not patterns and "rank*" in only and not re.search(r"[\s'\"]", only) else ", ".join(files)
+    return only if not patterns and "rank*" in only and re.fullmatch(r"[\w./*+-]+", only) else ", ".join(files)
 
 
 def rank_summary(found: RankDiagnosis) -> str:

@@ -21,7 +21,7 @@ from microtape.recording.engines import ProgramRecorder
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from microtape.recording.model.options import Check
-from tui.shell.printing import put
+from tui.shell.printing import put, safe
 from tui.shell.spans import line, plain
 from tui.words.diagnosis import Diagnosis
 from viz.notebook import bundle
@@ -51,7 +51,7 @@ def record_cell(shell: Any, options: str, cell: str) -> None:
     check: Check | None = "all" if asked.check else "functions" if asked.diagnose else None
     recorder = ProgramRecorder(asked.title or name, check=check, engine=asked.engine)
     with recorder, _counted_as(shell, number):
-        result = shell.run_cell(f"# %%{NAME} {options}\n{cell}")
+        result = shell.run_cell(f"# %%{NAME} {safe(options)}\n{cell}")  # no control character ends the comment
         error = result.error_before_exec or result.error_in_exec
         if isinstance(error, Exception) and not any(one.has_failed for one in recorder.passes):
             recorder.error = recorder.error_record(error)
@@ -143,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog=f"%%{NAME}", usage=USAGE, add_help=False, exit_on_error=False)
+    parser = _Parser(prog=f"%%{NAME}", usage=USAGE, add_help=False)
     parser.add_argument("--diagnose", action="store_true", help="say what is wrong, in place of the film")
     parser.add_argument("--pass", dest="pass_", type=int, metavar="N", help="show this pass only, from 1")
     parser.add_argument("--step", type=int, metavar="N", help="open the film after this step")
@@ -161,4 +161,4 @@ def _words(options: str) -> Sequence[str]:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise importlib.import_module("IPython.core.error").UsageError(message)
+    raise importlib.import_module("IPython.core.error").UsageError(safe(" ".join(message.split("\n"))))

@@ -22,7 +22,7 @@ from lessons.model.lesson import Prediction
 from lessons.model.variations import tasks_about
 from microtape.errors import RecordingError
 from tui.learn.course_text import Page, terminal_text
-from tui.learn.exercise import ExerciseView
+from tui.learn.exercise import Editor, ExerciseView
 from tui.learn.lesson_actions import LessonActionsScreen
 from tui.learn.program import LessonStepper, ProgramView
 from tui.learn.prose import Prose
@@ -121,6 +121,8 @@ class LessonScreen(LessonActionsScreen):
             f"A lesson needs {SMALLEST[0]}×{SMALLEST[1]}.\n\nMake the terminal larger; nothing is lost. q quits."
         )
         self._arrange()
+        if self._exercise.is_editing and not too_small:
+            self.call_after_refresh(self._exercise.query_one(Editor).focus)  # Textual has no focus on what is hidden
 
     def on_screen_resume(self) -> None:
         """Read the file again: it may have changed."""

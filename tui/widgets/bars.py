@@ -12,6 +12,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from microtape.basics.ranks import rank_said
 from microtape.recording.model.model import Pass, Recording
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
@@ -185,7 +186,7 @@ class TimeBar(Widget):
 
 def _what(cursor: StepCursor) -> StyledLine:
     one, gap = cursor.timeline.pass_, TextSegment("  ")
-    rank = cursor.recording.options.get("rank")
+    rank = rank_said(cursor.recording.options)
     title = TextSegment(cursor.recording.title if rank is None else f"{cursor.recording.title} rank {rank}", "bold")
     if one is None:
         return title, gap, TextSegment(never_called(cursor.recording))

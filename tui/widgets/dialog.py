@@ -40,7 +40,8 @@ class Dialog(ModalScreen[Result], GuardedScreen[Result], Generic[Result]):
             return
         at = [rows.highlighted for rows in self.query(OptionList)]
         await self.recompose()
-        for rows, row in zip(self.query(OptionList), at, strict=not self.is_closed):
+        ends = self.is_closed or self.app._exit  # then there may be fewer lists, or none
+        for rows, row in zip(self.query(OptionList), at, strict=not ends):
             rows.highlighted = row
             rows.focus()
 

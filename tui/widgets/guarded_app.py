@@ -52,7 +52,7 @@ class GuardedApp(App[None]):
         """Run until the end. If it was an error of ours, print a line that names the file with what happened."""
         result = None
         try:
-            with ending_signals(self, self._leave):
+            with ending_signals(self, self.leave):
                 result = super().run(*arguments, **options)
         except Exception as error:
             if not self.SURVIVES:
@@ -62,12 +62,17 @@ class GuardedApp(App[None]):
             put_error(self._last_words)
         return result
 
-    def _leave(self, number: int) -> None:
-        """End, because of a signal."""
-        self.ended_by = number
+    def hang_up(self) -> None:
+        """End, because the terminal is gone."""
+        if self.ended_by is None:
+            self.ended_by = signal.SIGHUP
+            self.leave()
+
+    def leave(self) -> None:
+        """End, because of the signal `ended_by`."""
         with contextlib.suppress(Exception):
             self.keep()
-        self.exit(return_code=SIGNALLED + number)
+        self.exit(return_code=SIGNALLED + (self.ended_by or 0))
 
     # Errors
 
@@ -119,6 +124,9 @@ class GuardedApp(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Note the event for a report. While the app ends, with no page or an empty one, an event does nothing."""
+        if isinstance(event, events.Key) and not event.is_forwarded and self._is_suspend(event.key):
+            self.action_suspend_process()  # at once: a page that opens, closes or is modal would not heed the key
+            return
         if isinstance(event, events.InputEvent | events.Resize):
             if self._exit or not self.screen_stack:
                 return
@@ -143,19 +151,23 @@ class GuardedApp(App[None]):
         super().copy_to_clipboard(_encodable(text))
 
     def action_suspend_process(self) -> None:
-        """Give the terminal back to the shell, until its `fg`.
-
-        Textual would stop this process alone. A parent that waits for us, as `tui.step` does, would not tell the shell:
-        the whole job has to stop, as at a Ctrl+Z that the terminal itself heeds, and not before the terminal is whole.
-        """
-        if self._driver is None or not self._driver.can_suspend:
+        """Give the terminal back to the shell, until its `fg`."""
+        stop_job = getattr(self._driver, "stop_job", None)  # the driver of a terminal on which there are jobs
+        if stop_job is None or self._exit:
             return
         if os.getpgrp() == os.getsid(0):
             self.notify("There is no shell to go back to from here.", timeout=4)
             return
         self.app_suspend_signal.publish(self)
-        self._driver.suspend_application_mode()
-        os.killpg(0, signal.SIGSTOP)  # at SIGCONT, the driver takes the terminal again
+        stop_job()
+        self.app_resume_signal.publish(self)
+
+    def _is_suspend(self, key: str) -> bool:
+        """Whether a key suspends: Ctrl+Z, unless the focused widget or the page has another use for it."""
+        if key != "ctrl+z":
+            return False
+        known = self.screen.active_bindings.get(key) if self.screen_stack else None
+        return known is None or known.binding.action == "suspend_process"
 
 
 def _encodable(text: str) -> str:

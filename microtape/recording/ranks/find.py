@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from microtape.recording.findings import findings
 from microtape.recording.findings.finding import Finding
@@ -31,12 +31,13 @@ def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda one: (_SEVERITIES.index(one.severity), _is_left_alone(one))))
 
 
-def own_findings(ranks: Ranks, place: int) -> list[Finding]:
+def own_findings(ranks: Ranks, place: int, received: Mapping[int, int] | None = None) -> list[Finding]:
     """The findings of one rank by itself, without those that the other ranks explain.
 
     NaN and infinity may be what other ranks have sent it, and a leaf that it does not use may get their gradient.
+    `received` is what `_received` says, for a caller that asks for many ranks.
     """
-    recording, since = ranks.recordings[place], _received(ranks).get(place)
+    recording, since = ranks.recordings[place], (_received(ranks) if received is None else received).get(place)
 
     def is_own(one: Finding) -> bool:
         if one.kind == "no gradient" and recording.error is None and one.tensor is not None:
@@ -57,8 +58,9 @@ def _is_averaged(ranks: Ranks, name: str) -> bool:
 def _own(ranks: Ranks) -> Iterator[Finding]:
     """The findings of each rank by itself. Equal ones, perhaps with other numbers, are one finding."""
     known: dict[object, tuple[Finding, list[int]]] = {}
+    received = _received(ranks)
     for place, recording in enumerate(ranks.recordings):
-        for one in own_findings(ranks, place):
+        for one in own_findings(ranks, place, received):
             number = recording.passes[one.pass_].index if one.pass_ is not None else None
             tensor = recording.tensors[one.tensor].name if one.tensor is not None else ""
             key = (one.kind, one.severity, one.place, number, tensor)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
 
+from microtape.basics.ranks import rank_said, size_said
 from microtape.errors import RecordingError
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.findings.program import Program
@@ -27,7 +27,7 @@ class Ranks:
 
     def __init__(self, recordings: Sequence[Recording], names: Sequence[str] = ()) -> None:
         names = names or [f"recording {number + 1}" for number in range(len(recordings))]
-        ranks = [_rank(one) for one in recordings]
+        ranks = [rank_said(one.options) for one in recordings]
         told = [number if rank is None else rank for number, rank in enumerate(ranks)]
         _check(recordings, told, names)
         order = sorted(range(len(recordings)), key=lambda at: told[at])
@@ -44,8 +44,9 @@ class Ranks:
     @property
     def missing(self) -> tuple[int, ...]:
         """The ranks of the run whose recordings were not given, as far as the recordings say how many there were."""
-        size = _size(self.recordings[0]) or 0
-        return tuple([rank for rank in range(size) if rank not in self.numbers])
+        sizes = [size for one in self.recordings if (size := size_said(one.options)) is not None]
+        known = set(self.numbers)
+        return tuple([rank for rank in range(max(sizes, default=0)) if rank not in known])
 
     @cached_property
     def programs(self) -> Sequence[Program]:
@@ -89,37 +90,30 @@ class Ranks:
 
 
 def _check(recordings: Sequence[Recording], ranks: Sequence[int], names: Sequence[str]) -> None:
-    """See `Ranks`."""
+    """See `Ranks`. Each recording is compared with what all before it have said: there may be thousands."""
     if len(recordings) < 2:
         raise RecordingError("one recording has no other ranks beside it: give those of at least two processes")
-    for (one, a), (other, b) in combinations(enumerate(recordings), 2):
-        if ranks[one] == ranks[other]:
+    of_rank: dict[int, str] = {}  # rank -> the name of its file
+    sources: dict[str, tuple[str, str]] = {}  # file of the program -> its text, and the recording that has it
+    sized: tuple[int, str] | None = None  # how many processes ran, and the recording that says so
+    first, title = names[0], recordings[0].title
+    for recording, rank, name in zip(recordings, ranks, names, strict=True):
+        if rank in of_rank:
+            raise RecordingError(f"{of_rank[rank]} and {name} are both of rank {rank}: give one of each rank")
+        of_rank[rank] = name
+        if recording.title != title:
             raise RecordingError(
-                f"{names[one]} and {names[other]} are both of rank {ranks[one]}: give one of each rank"
-            )
-        if a.title != b.title:
-            raise RecordingError(
-                f"{names[one]} is of {a.title}, {names[other]} of {b.title}: ranks run the same program; "
+                f"{first} is of {title}, {name} of {recording.title}: ranks run the same program; "
                 "`microtape diff` compares two recordings"
             )
-        if (_size(a) or _size(b)) != (_size(b) or _size(a)):
-            raise RecordingError(
-                f"{names[one]} is of a run of {_size(a)} processes, {names[other]} of {_size(b)}: "
-                "is one of them left over from another run?"
-            )
-        if a.sources != b.sources and any(b.sources.get(file, text) != text for file, text in a.sources.items()):
-            raise RecordingError(
-                f"the program has changed between {names[one]} and {names[other]}: record all ranks again"
-            )
-
-
-def _rank(recording: Recording) -> int | None:
-    """The rank that the recording says; None if it says none."""
-    rank = recording.options.get("rank")
-    return rank if type(rank) is int else None
-
-
-def _size(recording: Recording) -> int | None:
-    """How many processes ran, if the recording says so."""
-    size = recording.options.get("ranks")
-    return size if type(size) is int else None
+        if (size := size_said(recording.options)) is not None:
+            sized = sized or (size, name)
+            if sized[0] != size:
+                raise RecordingError(
+                    f"{sized[1]} is of a run of {sized[0]} processes, {name} of {size}: "
+                    "is one of them left over from another run?"
+                )
+        for file, text in recording.sources.items():
+            known, other = sources.setdefault(file, (text, name))
+            if known != text:
+                raise RecordingError(f"the program has changed between {other} and {name}: record all ranks again")

@@ -304,3 +304,15 @@ class TestAFileThatGrows:
         workspace.write(second, "mine", workspace.read(second))
         workspace.attempted(first, passed=True)
         assert workspace.read(second) == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "progress.json")
+    with pytest.raises(ProgressError, match="cannot be read: no ordinary file"):
+        Progress(tmp_path / "progress.json").attempted("one", passed=True)
+    lesson = next(iter(load_course()))
+    (tmp_path / "exercises").mkdir()
+    os.mkfifo(tmp_path / "exercises" / f"{lesson.name}.py")
+    with pytest.raises(OSError, match="no ordinary file"):
+        Workspace(tmp_path).exercise(lesson)

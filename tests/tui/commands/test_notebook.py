@@ -5,14 +5,19 @@ from __future__ import annotations
 import html
 import json
 import re
+import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbclient
 import nbformat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
 
 from tests.support.rendering import needs_graphviz
+from tui.commands import notebook
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
@@ -130,6 +135,22 @@ def test_wrong_options_are_told_in_one_line(shown: dict[str, Ran]) -> None:
     }
     assert {name: shown[name].text for name in lines} == lines
     assert not any(shown[name].errors for name in lines)
+
+
+WORDS = st.sampled_from(
+    ["--pass", "--step", "--title", "--engine", "--check", "--diagnose", "--pass=x", "--step 1.5", "--", "-h", "nan",
+     "'", "torch", "3", "\x1b[31m", "\0", "\ud800", "\r", "9" * 5_000]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS | st.text(max_size=5), max_size=4).map(" ".join))
+def test_any_options_are_taken_or_refused_in_one_line(options: str) -> None:
+    told = ""
+    try:
+        notebook._parser().parse_args(notebook._words(options))
+    except UsageError as refused:
+        told = str(refused)
+    assert not {unicodedata.category(one) for one in told} & {"Cc", "Cs"}  # control characters, halves of others
 
 
 def test_the_page_about_notebooks_is_true() -> None:

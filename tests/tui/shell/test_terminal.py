@@ -4,16 +4,17 @@ import json
 import os
 import signal
 import sys
+import time
 
 import pytest
 
 import microtape as mt
 from tests.support import handmade
-from tests.support.pseudo_terminal import PseudoTerminal, microtape, needs_terminal
+from tests.support.pseudo_terminal import PATIENCE, PseudoTerminal, microtape, needs_terminal
 from tui.shell.remembered import Remembered, SavedMoment, key_of
 
 pytestmark = needs_terminal
-ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT") if hasattr(signal, name)]
 RIGHT, CTRL_Z = "\x1b[C", "\x1a"
 
 FAILS = """
@@ -64,6 +65,47 @@ def test_a_signal_reaches_a_stepper_that_is_busy(tape, tmp_path):
         terminal.press("\x1b[H")
         assert terminal.end(signal.SIGTERM) == 128 + signal.SIGTERM
         assert terminal.is_whole()
+
+
+@pytest.mark.slow
+def test_a_signal_ends_a_stepper_whose_terminal_takes_no_more(tape, tmp_path):
+    with PseudoTerminal(microtape("step", str(tape)), MICROTAPE_DATA=str(tmp_path)) as terminal:
+        terminal.wait_for("of 5")
+        terminal.press(RIGHT)
+        terminal.wait_for("step 1 of 5")
+        for number in range(200):  # nobody reads what these repaint
+            terminal.resize(200 + number % 2, 60)
+            time.sleep(0.02)
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.process.wait(PATIENCE) == 128 + signal.SIGTERM
+        while terminal.read(0.1):
+            pass
+        assert terminal.is_whole()
+    assert place(tmp_path, tape) == SavedMoment(0, 4)
+
+
+@pytest.mark.slow
+def test_the_end_of_the_terminal_ends_a_stepper_that_ignores_signals(tape, tmp_path):
+    code = "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); from tui.commands.cli import main; main()"
+    with PseudoTerminal([sys.executable, "-c", code, "step", str(tape)], MICROTAPE_DATA=str(tmp_path)) as terminal:
+        terminal.wait_for("of 5")
+        terminal.press(RIGHT)
+        terminal.wait_for("step 1 of 5")
+        terminal.close()
+        terminal.process.wait(PATIENCE)
+    assert place(tmp_path, tape) == SavedMoment(0, 4)
+
+
+@pytest.mark.slow
+def test_two_signals_at_once_lose_no_place(tape, tmp_path):
+    with PseudoTerminal(microtape("step", str(tape)), MICROTAPE_DATA=str(tmp_path)) as terminal:
+        terminal.wait_for("of 5")
+        terminal.press(RIGHT)
+        terminal.wait_for("step 1 of 5")
+        terminal.process.send_signal(signal.SIGHUP)
+        assert terminal.end(signal.SIGTERM) in {128 + signal.SIGHUP, 128 + signal.SIGTERM}
+        assert terminal.is_whole()
+    assert place(tmp_path, tape) == SavedMoment(0, 4)
 
 
 @pytest.mark.slow

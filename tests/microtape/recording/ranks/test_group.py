@@ -91,3 +91,19 @@ def test_the_words_of_ranks() -> None:
     assert rank_text([1, 0]) == "ranks 0 and 1"
     assert rank_text([0, 1, 2, 3]) == "ranks 0-3"
     assert rank_text([0, 2, 5, 6, 7]) == "ranks 0, 2 and 5-7"
+
+
+@pytest.mark.parametrize("said", [10**18, 10**4000, -1, 2.5, True, "2", "\x1b]0;x\x07", [0, 1], None])
+def test_what_is_no_rank_and_no_count_is_not_said(said: object) -> None:
+    one, other = (dataclasses.replace(recording, options={"rank": said, "ranks": said}) for recording in trained(2))
+    ranks = Ranks([one, other])
+    assert ranks.numbers == (0, 1)
+    assert ranks.missing == ()  # and that at once
+
+
+def test_thousands_of_ranks_are_grouped_at_once() -> None:
+    recording = trained(1)[0]
+    of_rank = [ranked(recording, rank, 20_000) for rank in range(5_000)]
+    assert len(Ranks(of_rank).missing) == 15_000
+    with pytest.raises(RecordingError, match="recording 4 and recording 5000 are both of rank 3"):
+        Ranks([*of_rank[:-1], of_rank[3]])

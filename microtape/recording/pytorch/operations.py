@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import weakref
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Sequence
 from operator import attrgetter
 from types import FrameType
@@ -38,6 +39,7 @@ from microtape.recording.pytorch.tensors import Tensors, tells_history, version_
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _PRUNE = 8192
+_WRITES = 8  # of one tensor: the last ones
 _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
@@ -58,6 +60,9 @@ class Operations(_Mode):  # type: ignore[misc]
         self._ends: list[int] = []
         self.taken = TakenNumbers(tensors)
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
+        self.overwrites: dict[
+            SeenTensor, deque[tuple[int, Operation]]
+        ] = {}  # without a history, since the last pass ended
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
@@ -311,9 +316,13 @@ class Operations(_Mode):  # type: ignore[misc]
             operation.kind = "not differentiable" if torch.is_grad_enabled() else "no_grad"
         self._borders = True
         for one in results:
-            seen, _ = self.tensors.read(one)
+            seen, version = self.tensors.read(one)
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
                 seen.border = operation
+            else:
+                if len(self.overwrites) >= _PRUNE:  # of a program that never calls backward
+                    self.overwrites.clear()
+                self.overwrites.setdefault(seen, deque(maxlen=_WRITES)).append((version, operation))
             seen.requires_grad = one.requires_grad
 
     def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:

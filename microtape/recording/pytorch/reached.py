@@ -10,7 +10,7 @@ Note [What is noted, and what is made of it]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -23,7 +23,7 @@ from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
-from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, saved_by
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, SavedTensors, saved_by
 from microtape.recording.pytorch.tape_entries import NodeEntry
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults
@@ -112,12 +112,35 @@ class Reached:
         entry = self.entries[node] = NodeEntry(node, about_node(python_node), edges)
         try:
             if entry.about.saved and (TELLS_HOOKS or node.sequence_nr not in self._packed):
-                entry.saved, entry.is_freed = saved_by(python_node, entry.about, self._tensors)
+                entry.saved, entry.is_freed = self._saved_by(python_node, entry)
             if not node.outputs and (metadata := getattr(python_node, "_input_metadata", None)) is not None:
                 entry.described = [_described(one) for one in metadata]  # since torch 2.9
         except Exception as error:
             self._faults.add(f"what {entry.about.name} saved", error)
         return entry
+
+    def _saved_by(self, python_node: Any, entry: NodeEntry) -> SavedTensors:
+        """What a node has saved. What has overwritten it is noted."""
+        found = saved_by(python_node, entry.about, self._tensors)
+        for one in found.tensors:
+            if one.is_overwritten:
+                self._note_writes(one)
+        return found
+
+    def overwritten_since(self, node: GraphNode, python_node: Any) -> Sequence[Saved] | None:
+        """What a node that failed has saved, if some of it was overwritten after the node was read."""
+        entry = self.entries[node]
+        if not entry.saved or any([one.is_overwritten for one in entry.saved]):
+            return None
+        found = self._saved_by(python_node, entry).tensors
+        return found if any([one.is_overwritten for one in found]) else None
+
+    def _note_writes(self, saved: Saved) -> None:
+        """Note the writes without a history into the memory of a saved tensor, after it was saved."""
+        memory = saved.tensor.base or saved.tensor
+        for written, writes in self._operations.overwrites.items():
+            if (written.base or written) is memory:
+                self.log += [Crossed(write, (written, version)) for version, write in writes if version > saved.version]
 
     def _dropped(self, node: GraphNode) -> NodeEntry:
         edges = edges_of(node.operation) if node.operation is not None else ()

@@ -338,6 +338,7 @@ class TorchRecorder:
         with self.faults.noting(f"pass {opened.index + 1}"):
             if not self._open:
                 self.values.fetch()
+                self.operations.overwrites.clear()
             self.passes.append(opened.finish(record))
             if not opened.request.keep_graph:
                 freed_by = opened.index, opened.notes.place

@@ -72,6 +72,11 @@ class Saved(NamedTuple):
     value: Value | None
     now: int
 
+    @property
+    def is_overwritten(self) -> bool:
+        """Whether somebody has written into it since."""
+        return self.now != self.version
+
 
 class SavedTensors(NamedTuple):
     """What is known of all that a node has saved."""

@@ -79,6 +79,7 @@ class OpenPass:
         roots = [edge_of(one) for one in request.outputs]
         self._roots = [node for node, _ in roots]  # held: nothing else holds the AccumulateGrad of a leaf
         graph = reached.walk(self._roots)
+        self._nodes = graph.nodes  # until the pass ends
         tensors_asked = [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)]
         reached.see_outputs(graph, tensors_asked)
         reached.adopt(graph)
@@ -175,7 +176,7 @@ class OpenPass:
             handle.remove()
         self._hooks_of, self._handles = [], []
         self._hooks.restore()
-        self._roots = []
+        self._roots, self._nodes = [], {}
         self.leaves = {}
         self._leaf_steps.clear()
         self._arriving.clear()
@@ -307,6 +308,7 @@ class OpenPass:
         seen = _seen_by_hooks(calls, None)
         step = StepNotes(key, [seen] if seen is not None else [], ())
         step.is_failed, step.calls, step.error = True, calls, error
+        step.saved = self._reached.overwritten_since(key, self._nodes[key])
         self.steps.append(step)
 
     def capture(self, result: Any) -> None:

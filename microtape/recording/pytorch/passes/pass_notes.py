@@ -22,6 +22,7 @@ from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode, Version
 from microtape.recording.pytorch.passes.buffers import Sums
 from microtape.recording.pytorch.passes.schedule import Schedule
+from microtape.recording.pytorch.saved import Saved
 from microtape.recording.pytorch.tape import Tape
 
 _NONE: Mapping[int, Value | None] = {}
@@ -31,7 +32,8 @@ class StepNotes:
     """What was noted of a node that ran, or failed."""
 
     __slots__ = (
-        "arrived", "calls", "error", "grad_after", "grad_before", "is_changed", "is_failed", "key", "sent", "totals",
+        "arrived", "calls", "error", "grad_after", "grad_before", "is_changed", "is_failed", "key", "saved", "sent",
+        "totals",
     )  # fmt: skip
 
     def __init__(self, key: GraphNode, arrived: Sequence[Value | None], sent: Sequence[Value | None]) -> None:
@@ -42,6 +44,7 @@ class StepNotes:
         self.grad_before: Value | None = None
         self.grad_after: Value | None = None
         self.is_failed = False  # whether it failed before it had sent anything
+        self.saved: Sequence[Saved] | None = None  # what it had saved, if some of it was overwritten since it was read
         self.error: ErrorRecord | None = None
 
     def note_total(self, output: int, total: Value | None) -> None:
@@ -139,11 +142,11 @@ class _Steps:
 
     def add(self, step: StepNotes) -> None:
         """Add the next step."""
-        number = self._tape.ids[step.key]
-        entry = self._tape.nodes[number]
-        uses = tuple([
-            SavedUse(one.name, self._tape.ref((one.tensor, one.version)), one.value, one.now) for one in entry.saved
-        ])  # fmt: skip
+        tape = self._tape
+        number = tape.ids[step.key]
+        entry = tape.nodes[number]
+        saved = step.saved if step.saved is not None else entry.saved
+        uses = tuple([SavedUse(one.name, tape.ref((one.tensor, one.version)), one.value, one.now) for one in saved])
         arrived = step.arrived
         if step.is_failed:
             known = [self.sums.pop((step.key, i)) for i in range(max([1, *(nr + 1 for nr in step.key.outputs)]))]

@@ -60,7 +60,7 @@ class CheckingProcess:
         self._token = secrets.token_hex(16)
         self._lines: queue.Queue[bytes | None] = queue.Queue()  # the lines of the channel that contain our token
         self._printed: list[bytes] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="microtape-")
+        self._folder = tempfile.TemporaryDirectory(prefix="microtape-", ignore_cleanup_errors=True)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-X", "utf8", "-c", _START, root, engine],
             stdin=subprocess.PIPE,

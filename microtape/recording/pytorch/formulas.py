@@ -99,10 +99,14 @@ def _norm(node: Any, usual: str) -> str:
 
 
 def _absent(node: Any) -> tuple[str, ...]:
-    """The parameters that a norm was not given. What is saved of them is only looked at, so that no hook runs."""
-    if node._raw_saved_weight.data is not None:
+    """The parameters that a norm was not given. What is saved of them is only looked at, so that no hook runs.
+
+    Before torch 2.10 that cannot be looked at: a weight that does not require grad counts as absent.
+    """
+    _, (weight, _), (bias, _), *_ = node.next_functions
+    if weight is not None or getattr(node._raw_saved_weight, "data", None) is not None:
         return ()
-    return ("weight",) if node.next_functions[2][0] is not None else ("weight", "bias")
+    return ("weight",) if bias is not None else ("weight", "bias")
 
 
 def _batch_norm(node: Any, usual: str) -> str:

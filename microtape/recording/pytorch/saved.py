@@ -102,7 +102,7 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
                 return SavedTensors((), True)
             if (versions := VERSIONS.search(message)) is not None:
                 now, saved = int(versions[1]), int(versions[2])
-                overwritten = _overwritten(node, raw, tensors)
+                overwritten = _overwritten(node, raw, tensors, saved, now)
                 if overwritten is not None:
                     found.append(Saved(name, overwritten, saved, overwritten.values.get(saved), now))
             continue
@@ -148,18 +148,24 @@ def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
     return tensors.read(tensor)
 
 
-def _overwritten(node: Any, attribute: str, tensors: Tensors) -> SeenTensor | None:
+def _overwritten(node: Any, attribute: str, tensors: Tensors, version: int, now: int) -> SeenTensor | None:
     """The tensor behind a saved one that cannot be unpacked any more, because it was overwritten."""
+    known = tensors.node(node)
+    if not TELLS_HOOKS:  # before torch 2.10: an operand or a result whose versions are these
+        operands = known.operation.operands if known.operation is not None else ()
+        for seen, then in (*operands, *known.outputs.values()):
+            if then == version and (alive := seen.tensor) is not None and version_of(alive) == now:
+                return seen
+        return None
     raws = getattr(node, attribute)
     for raw in raws if isinstance(raws, list | tuple) else (raws,):
         tensor = getattr(raw, "data", None)
         if isinstance(tensor, torch.Tensor):
             storage = tensor.untyped_storage()._cdata
-            known = tensors.node(node).outputs.get(0)
             for seen in tensors.alive():
                 alive = seen.tensor
                 if alive is not None and alive.untyped_storage()._cdata == storage and alive.shape == tensor.shape:
                     return seen
-            if known is not None:
-                return known[0]
+            if 0 in known.outputs:
+                return known.outputs[0][0]
     return None

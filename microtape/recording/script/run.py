@@ -156,7 +156,8 @@ def record_script(
         raise RecordingError("a search begins after the first pass: choose no other passes")
     program = find_program(path, is_module=is_module)
     check_writable(out)
-    with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
+    # What is killed may write into the folder until it is gone.
+    with tempfile.TemporaryDirectory(prefix="microtape-", ignore_cleanup_errors=True) as folder:
         Path(folder, ROOM).write_bytes(bytes(_ROOM))
         request = Request(
             program=program,

@@ -26,6 +26,7 @@ TAKEN = "\x1b[?1049h"
 FIRST = "\x1b[1;1H"
 ATTEMPTS = 5
 PATIENCE = 30.0  # seconds: only a program that hangs takes so long
+AGAIN = 8.0  # seconds, after which Ctrl+Z is pressed once more, as a user would
 HEEDED = 2.0  # seconds, in which a Ctrl+Z that an editor may use as undo either suspends or does not
 COUNT = re.compile(r"(?:step|operation) \d+ of \d+")
 STATUS = re.compile(r"(?:ended with|Exit) (\d+)")
@@ -218,12 +219,19 @@ class Run:
         """Whether it has stopped. If so, the shell has the terminal."""
         self._ask()
         may_undo = how == "Ctrl+Z" and self._plan.subject.split()[0] in ("lesson", "lessons", "typed")
-        if how == "Ctrl+Z":
-            self._terminal.press("\x1a")
-        else:
+        begin = time.monotonic()
+        times = [begin, begin + AGAIN] if how == "Ctrl+Z" else []  # what is typed while a page opens may be dropped
+        if how != "Ctrl+Z":
             self._send(how)
-        end = time.monotonic() + HEEDED
-        self._until(lambda: self._has(PROMPT) or (may_undo and time.monotonic() > end), f"{how} is not heeded")
+
+        def is_heeded() -> bool:
+            now = time.monotonic()
+            if times and now >= times[0]:
+                times.pop(0)
+                self._terminal.press("\x1a")
+            return self._has(PROMPT) or (may_undo and now > begin + HEEDED)
+
+        self._until(is_heeded, f"{how} is not heeded")
         if self._is_over or not self._has(PROMPT):
             return False
         if how != "SIGSTOP":

@@ -29,7 +29,7 @@ PATIENCE = 30.0  # seconds: only a program that hangs takes so long
 AGAIN = 8.0  # seconds, after which Ctrl+Z is pressed once more, as a user would
 HEEDED = 2.0  # seconds, in which a Ctrl+Z that an editor may use as undo either suspends or does not
 COUNT = re.compile(r"(?:step|operation) \d+ of \d+")
-STATUS = re.compile(r"(?:ended with|Exit) (\d+)")
+STATUS = re.compile(r"(?:ended with|Exit) (\d+)")  # in the prompt, or of a job in the background
 ENDLESS = """\
 import time
 import microtape as mt
@@ -49,8 +49,8 @@ class WrongError(Exception):
 def play(plan: Plan, folder: Path) -> str | None:
     """Play a plan, with files in an empty folder. Returns what is wrong, or None."""
     command = _command(plan.subject, folder)
-    settings = {"PS1": PROMPT, "MICROTAPE_DATA": str(folder / "data"), "EDITOR": "sh -c 'sleep 0.1'", "VISUAL": "",
-                "PYTHONFAULTHANDLER": "1"}  # fmt: skip
+    settings = {"PS1": f"ended with $? {PROMPT}", "MICROTAPE_DATA": str(folder / "data"), "PYTHONFAULTHANDLER": "1",
+                "EDITOR": "sh -c 'sleep 0.1'", "VISUAL": ""}  # fmt: skip
     with PseudoTerminal(SHELL, **settings) as terminal:
         run = Run(plan, folder, command, terminal)
         try:
@@ -96,6 +96,7 @@ class Run:
         self._job = 0  # the process
         self._size = (100, 30)
         self._from = 0  # how much had been written when something was last asked for
+        self._front = 0  # how much when the job came to the front
         self._typed: list[str] = []
 
     def play(self) -> None:
@@ -153,6 +154,7 @@ class Run:
 
     def _open(self) -> None:
         self._command_line(self._command)
+        self._front = self._from
         self._until(self._starts, "the shell does not start the command")
         if not self._plan.early:
             self._until(lambda: self._has(FIRST), "no first frame")
@@ -208,6 +210,7 @@ class Run:
         elif between:
             self._resize(between)
         self._command_line("fg")
+        self._front = self._from
         self._until(lambda: self._is_over or self._has(TAKEN), "it does not take the terminal again")
         width, height = self._size
         self._ask()
@@ -253,6 +256,7 @@ class Run:
         name, _, how = self._plan.ending.partition(" ")
         place = self._place() if self._plan.returns and not self._is_over else None
         if self._is_over:
+            self._from = self._front
             self._judge_status({0})
         elif name == "closed":
             self._terminal.close()
@@ -262,8 +266,8 @@ class Run:
         elif how == "job" and self._stop("SIGTSTP"):
             self._ask()
             ends = f"kill -{name} %1; kill -CONT %1; while kill -0 {self._job} 2>/dev/null; do sleep 0.05; done"
-            self._command_line(ends)  # then bash tells the status by itself
-            self._judge_status({128 + getattr(signal, name)}, asks=False)
+            self._command_line(ends)
+            self._judge_status({128 + getattr(signal, name)})
         else:
             self._ask()
             self._send(name, group=how == "group")
@@ -275,10 +279,8 @@ class Run:
         if place is not None:
             self._look_at_the_place(place)
 
-    def _judge_status(self, right: set[int], *, asks: bool = True) -> None:
-        if asks:
-            self._until(lambda: self._has(PROMPT), "the shell has no terminal")
-            self._command_line("echo ended with $?")
+    def _judge_status(self, right: set[int]) -> None:
+        """Look at what the shell says first: later, it says how what it made of keys for the app has ended."""
         self._until(lambda: STATUS.search(self._since) is not None, "no status")
         found = STATUS.search(self._since)
         assert found is not None

@@ -179,10 +179,11 @@ class Run:
         elif event.kind == "typed" and self._size < SMALLEST:
             pass  # there is no editor to be seen
         elif event.kind == "typed":
-            self._typed.append(f"typed{len(self._typed)}.")
+            word = f"typed{len(self._typed)}"
+            self._typed.append(f"{word}.")
             self._ask()
             self._terminal.press(self._typed[-1])
-            self._until(lambda: self._is_over or "." in self._since, "what is typed is not shown")
+            self._until(lambda: self._is_over or word in self._since, "what is typed is not shown")
             self._listen(0.1)
         elif event.kind == "size":
             self._resize(event.text)
@@ -216,7 +217,7 @@ class Run:
         self._ask()
         self._resize(f"{width}x{height + 1 if height < 100 else 99}")
         self._until(lambda: self._is_over or self._has(f"\x1b[{self._size[1]};1H"), "it does not answer after fg")
-        self._listen(0.3 if self._typed else 0)
+        self._listen(1.0 if self._plan.subject.startswith("typed ") else 0)  # until the editor is there again
 
     def _stop(self, how: str) -> bool:
         """Whether it has stopped. If so, the shell has the terminal."""

@@ -86,7 +86,7 @@ def make_whole(driver: Any) -> None:
     if driver.attrs_before is not None:
         termios.tcsetattr(driver.fileno, termios.TCSANOW, driver.attrs_before)
     assert sys.__stderr__ is not None
-    termios.tcflush(sys.__stderr__.fileno(), termios.TCOFLUSH)
+    driver.drop_output()
     os.write(sys.__stderr__.fileno(), WHOLE.encode())
 
 

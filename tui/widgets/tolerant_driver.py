@@ -35,7 +35,8 @@ class TolerantDriver(LinuxDriver):
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
         self._guarded = cast("GuardedApp", app)
-        self._file = _Lasting(sys.__stderr__)  # type: ignore[assignment]
+        self._output = _Lasting(sys.__stderr__)
+        self._file = self._output  # type: ignore[assignment]
         self._stops_itself = False
         # A signal may reach another thread than the loop's, which would sleep on: with a handler of its own, of any
         # signal, the loop is woken by each.
@@ -79,6 +80,18 @@ class TolerantDriver(LinuxDriver):
         """Write what is still to be written."""
         super().close()
         self._writer_thread = None
+
+    def drop_output(self) -> None:
+        """Write no more, and drop what the terminal has not read. A thread that waits to write holds it: it ends."""
+        import termios
+
+        self._output.is_over = True
+        termios.tcflush(self._output.fileno(), termios.TCOFLUSH)
+        thread = self._writer_thread.ident if self._writer_thread is not None else None
+        while self._output.is_writing and thread is not None:
+            signal.pthread_kill(thread, signal.SIGURG)  # it looks again whether there is room
+            time.sleep(LOOK / 10)
+            termios.tcflush(self._output.fileno(), termios.TCOFLUSH)
 
     def _is_in_front(self) -> bool:
         try:
@@ -177,13 +190,21 @@ class _Lasting:
         assert stream is not None
         self._stream = stream
         self.fileno = stream.fileno
+        self.is_over = False  # then nothing is written any more
+        self.is_writing = False
 
     def write(self, text: str) -> None:
         """Write the text."""
-        with contextlib.suppress(OSError):
-            self._stream.write(text)
+        self._do(lambda: self._stream.write(text))
 
     def flush(self) -> None:
         """Write what waits."""
+        self._do(self._stream.flush)
+
+    def _do(self, work: Callable[[], object]) -> None:
+        if self.is_over:
+            return
+        self.is_writing = True
         with contextlib.suppress(OSError):
-            self._stream.flush()
+            work()
+        self.is_writing = False

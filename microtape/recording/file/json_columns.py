@@ -189,12 +189,12 @@ def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
     """The items that these numbers stand for."""
     if is_long:
         found = _long_numbers(stored, optional)
-        low, high, are_there = found.low, found.high, len(found) > 0
+        low, high, are_there = found.low, found.high, found.has_any
     else:
         numbers = _list(stored, {int, NoneType} if optional else {int})
         present = [one for one in numbers if one is not None] if optional else numbers
         low, high, are_there = min(present, default=0), max(present, default=0), len(present) > 0
-    if are_there and not 0 <= low <= high < max(len(of), 1):
+    if are_there and not 0 <= low <= high < len(of):
         raise Damaged("an index out of range")
     return Chosen(found if is_long else Items(numbers), of)
 

@@ -98,6 +98,7 @@ class Numbers(Column):
         is_none = numbers == NONE
         self.has_none = bool(is_none.any())
         present = numbers[~is_none] if self.has_none else numbers
+        self.has_any = len(present) > 0
         self.low, self.high = int(present.min(initial=0)), int(present.max(initial=0))
         kind = next(one for one in KINDS if np.iinfo(one).min < self.low and self.high <= np.iinfo(one).max)
         self._none = int(np.iinfo(kind).min)

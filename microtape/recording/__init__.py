@@ -15,7 +15,6 @@ model/     what a recording is
   measure             the sizes of many arrays at once;  dtypes: what the name of a dtype says
   formatting          numbers, shapes and arrays as short text
   formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
-  written             how operands without a name are written there
 
 tables/    the records of a long recording
   columns             a column for each field, and tables of which each record is made when it is asked for

@@ -82,7 +82,10 @@ class TolerantDriver(LinuxDriver):
         self._writer_thread = None
 
     def drop_output(self) -> None:
-        """Write no more, and drop what the terminal has not read. A thread that waits to write holds it: it ends."""
+        """Write no more, and drop what the terminal has not read.
+
+        While a thread waits for room to write, no other thread's writing begins: it is woken until it has ended.
+        """
         import termios
 
         self._output.is_over = True

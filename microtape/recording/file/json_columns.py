@@ -44,10 +44,9 @@ from microtape.recording.tables.columns import (
 )
 
 if TYPE_CHECKING:
-    from microtape.recording.model.model import Value
-
-if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from microtape.recording.model.model import Value
 
     Integers: TypeAlias = npt.NDArray[np.int64]
 

@@ -28,9 +28,6 @@ from microtape.recording.model.model import BackwardStep, NodeRecord, Operand, T
 _Array: TypeAlias = npt.NDArray[Any]
 _Index: TypeAlias = tuple[int, ...]
 
-NOT_FINITE = "is not finite"
-"""The end of a sentence about an input, where there are no numbers to tell."""
-
 
 def first_bad(value: _Array) -> _Index:
     """The index of a NaN, or else of an infinity."""
@@ -108,8 +105,8 @@ def how_of_leaf(program: Program, node: NodeRecord) -> tuple[str, list[str]]:
     name = program.name(node.id)
     updates = program.updated.get(node.variable if node.variable is not None else -1, ())
     if updates and (place := updates[-1].place) is not None:
-        return f"{name} itself {NOT_FINITE}", [f"{name} was written to at {at(place)}."]
-    return f"{name} itself {NOT_FINITE}", [f"{name} holds it before anything is computed."]
+        return f"{name} itself is not finite", [f"{name} was written to at {at(place)}."]
+    return f"{name} itself is not finite", [f"{name} holds it before anything is computed."]
 
 
 def how_of_input(program: Program, ref: TensorRef) -> tuple[str, list[str]]:
@@ -122,8 +119,8 @@ def how_of_input(program: Program, ref: TensorRef) -> tuple[str, list[str]]:
         else f"{name} is not finite"
     )
     if border is not None and border.place is not None:
-        return f"{name} {NOT_FINITE}", [f"{number}; it was computed without history at {at(border.place)}."]
-    return f"{name} itself {NOT_FINITE}", [f"{number} before anything is computed of it."]
+        return f"{name} is not finite", [f"{number}; it was computed without history at {at(border.place)}."]
+    return f"{name} itself is not finite", [f"{number} before anything is computed of it."]
 
 
 def _operands(program: Program, node: NodeRecord, shape: tuple[int, ...], index: _Index) -> list[str]:

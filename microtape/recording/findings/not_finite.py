@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.findings.bad_numbers import (
-    NOT_FINITE,
     first_bad,
     how_in_backward,
     how_in_forward,
@@ -270,10 +269,11 @@ class _PassSearch:
         how, lines = how_of_leaf(self.program, node) if node.variable is not None else self._how(origin, node, value)
         where = f"{node.op}, {at(node.place)}" if node.place is not None else self.program.name(node.id)
         side = "" if origin.step is None else " in backward"
+        of_data = origin.step is None and self._bad_input(node) is not None
         text = headline(
             *([f"{what} begins{side} at {where}: {how}"] if how else []),
             *([f"{what} begins at {where}: {how}"] if how else []),
-            *([f"{what} begins at {where}: its input is not finite"] if how.endswith(NOT_FINITE) else []),
+            *([f"{what} begins at {where}: its input is not finite"] if of_data else []),
             f"{what} begins{side} at {where}",
         )
         leaves = [self.program.name(one) for one in spread if one in self.bad_leaves]
@@ -286,7 +286,7 @@ class _PassSearch:
         return Finding(
             kind, "error", text, tuple(lines),
             against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index),
-                               of_data=origin.step is None and self._bad_input(node) is not None),
+                               of_data=of_data),
             node.place or self._first_use(node.id), self.position,
             origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
             spread=tuple(spread),

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 from operator import attrgetter
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch._C import DisableTorchFunctionSubclass
@@ -40,6 +40,7 @@ from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _PRUNE = 8192
 _WRITES = 8  # of one tensor: the last ones
+_Writes: TypeAlias = "deque[tuple[int, Operation]]"  # the version after each write
 _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
@@ -60,9 +61,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self._ends: list[int] = []
         self.taken = TakenNumbers(tensors)
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
-        self.overwrites: dict[
-            SeenTensor, deque[tuple[int, Operation]]
-        ] = {}  # without a history, since the last pass ended
+        self.overwrites: dict[SeenTensor, _Writes] = {}  # without a history, since the last pass ended
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
@@ -320,7 +319,7 @@ class Operations(_Mode):  # type: ignore[misc]
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
                 seen.border = operation
             else:
-                if len(self.overwrites) >= _PRUNE:  # of a program that never calls backward
+                if len(self.overwrites) >= _PRUNE:  # in a program that never calls backward
                     self.overwrites.clear()
                 self.overwrites.setdefault(seen, deque(maxlen=_WRITES)).append((version, operation))
             seen.requires_grad = one.requires_grad

@@ -1,43 +1,14 @@
-"""What the recorder of PyTorch's passes says of a write, of a version that was not tried, and beyond its budget."""
+"""What the recorder of PyTorch's passes says of a version that was not tried, and beyond its budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import microtape as mt
-from microtape.recording.findings import Finding, findings
 
 pytestmark = pytest.mark.parity
-
-
-def found_in(program: Callable[[], None]) -> Finding:
-    with mt.record() as recorder, pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        program()
-    finding = findings(recorder.recording)[0]
-    assert finding.kind == "overwritten"
-    return finding
-
-
-def line_of(mark: str) -> int:
-    with open(__file__, encoding="utf-8") as source:
-        return next(number for number, text in enumerate(source, 1) if text.rstrip().endswith(f"# {mark}"))
-
-
-def test_a_write_through_another_view_is_named(torch: Any) -> None:
-    x = torch.ones(4, requires_grad=True)
-
-    def program() -> None:
-        y = x * 2
-        z = (y * y).sum()
-        y[:2].add_(1)  # through a view
-        (y.sum() + z).backward()
-
-    finding = found_in(program)
-    assert finding.place is not None
-    assert finding.place.line == line_of("through a view")
 
 
 def test_a_version_of_torch_that_was_not_tried_is_said(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:

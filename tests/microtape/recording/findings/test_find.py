@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import math
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,16 @@ def test_an_argument_without_a_name_is_named_as_it_is_written() -> None:
     assert first.kind == "nan"
     assert first.headline.endswith(": its input is not finite")
     assert "(x / x.sum(1, keepdim=True))[1, 0] is nan before anything is computed of it." in first.explanation
+
+
+def test_a_leaf_that_is_not_finite_has_no_input() -> None:
+    def program() -> None:
+        weights_of_the_second_encoder_block_of_the_student = mt.tensor([1.0, math.nan], requires_grad=True)
+        (weights_of_the_second_encoder_block_of_the_student * 2).sum().backward()
+
+    first = found(program)[0]
+    assert first.kind == "nan"
+    assert "its input" not in first.headline
 
 
 def test_no_other_tensor_is_taken_for_the_argument_of_a_call() -> None:

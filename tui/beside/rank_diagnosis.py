@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 import re
 import shlex
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import get_args
 
 from microtape.recording.findings import Finding
 from microtape.recording.findings.finding import RankKind
+from microtape.recording.findings.program import join
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
@@ -27,7 +29,7 @@ class RankDiagnosis(Diagnosis):
     @classmethod
     def of(cls, ranks: Ranks, files: Sequence[str]) -> RankDiagnosis:
         """Diagnose recordings; `files` are in the order of the ranks."""
-        return cls(ranks.recordings[0], rank_findings(ranks), common_name(files), ranks=ranks, files=files)
+        return cls(ranks.recordings[0], rank_findings(ranks), pattern_of(files) or join(files), ranks=ranks, files=files)
 
     def _at(self, finding: Finding) -> int:
         assert self.ranks is not None
@@ -45,19 +47,18 @@ class RankDiagnosis(Diagnosis):
     def command(self, finding: Finding) -> str:
         """Opens all recordings for what only they show together, else that of the first rank."""
         if finding.kind in get_args(RankKind):
-            files = [self.file] if self.file != ", ".join(self.files) else [shlex.quote(one) for one in self.files]
-            return " ".join(["microtape step", *dict.fromkeys(files)])
+            pattern = pattern_of(self.files)
+            return f"microtape step {pattern}" if pattern else shlex.join(["microtape", "step", *self.files])
         return shlex.join(["microtape", "step", self.files[self._at(finding)]])
 
 
-def common_name(files: Sequence[str]) -> str:
-    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`.
-
-    All names, if they have no such pattern, or one that a shell would change.
-    """
-    patterns = {re.sub(r"rank\d+", "rank*", file) for file in files}
-    only = patterns.pop()
-    return only if not patterns and "rank*" in only and re.fullmatch(r"[\w./*+-]+", only) else ", ".join(files)
+def pattern_of(files: Sequence[str]) -> str | None:
+    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`; None unless a shell takes it for these files."""
+    split = [re.split(r"(\d+)", file) for file in files]
+    parts = [set(part) for part in zip(*split, strict=False)]
+    pattern = "".join("*" if len(part) > 1 else next(iter(part)) for part in parts)
+    plain = re.fullmatch(r"[\w./+-]*\*[\w./+-]*", pattern)
+    return pattern if plain and sorted(glob.glob(pattern)) == sorted(files) else None
 
 
 def rank_summary(found: RankDiagnosis) -> str:

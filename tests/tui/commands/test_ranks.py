@@ -14,7 +14,7 @@ import microtape
 from microtape import load, save
 from tests.support import handmade
 from tests.support.ranks import Model, trained
-from tui.beside.rank_diagnosis import common_name
+from tui.beside.rank_diagnosis import pattern_of
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 
@@ -150,10 +150,29 @@ def test_what_cannot_be_is_said_in_one_line(
     assert len(said.strip().splitlines()) == 1
 
 
-def test_names_of_many_files() -> None:
-    assert common_name(["run/train.rank0.tape", "run/train.rank11.tape"]) == "run/train.rank*.tape"
-    assert common_name(["a.tape", "b.tape"]) == "a.tape, b.tape"
-    assert common_name(["a.rank0.tape", "b.rank1.tape"]) == "a.rank0.tape, b.rank1.tape"
+@pytest.mark.parametrize(
+    ("files", "pattern"),
+    [
+        ("run/train.rank0.tape run/train.rank11.tape", "run/train.rank*.tape"),
+        ("run.0.tape run.1.tape run.2.tape", "run.*.tape"),
+        ("a.tape b.tape", None),
+        ("a.rank0.tape b.rank1.tape", None),
+        ("rank0.tape rank1.rank.tape", None),
+        ("a;rank0.tape a;rank1.tape", None),
+        ("a*rank0.tape a*rank1.tape", None),
+    ],
+)
+def test_a_pattern_for_many_files(files: str, pattern: str | None, here: Path) -> None:
+    (here / "run").mkdir()
+    for file in files.split():
+        (here / file).touch()
+    assert pattern_of(files.split()) == pattern
+
+
+def test_no_pattern_takes_files_that_were_not_given(here: Path) -> None:
+    for rank in range(3):
+        (here / f"run.{rank}.tape").touch()
+    assert pattern_of(["run.0.tape", "run.1.tape"]) is None
 
 
 @pytest.fixture

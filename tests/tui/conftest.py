@@ -1,6 +1,6 @@
 import pytest
 
-from tui.widgets.guarded_app import GuardedApp
+from tui.guarded.app import GuardedApp
 
 
 @pytest.fixture(autouse=True)

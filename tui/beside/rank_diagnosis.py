@@ -29,7 +29,9 @@ class RankDiagnosis(Diagnosis):
     @classmethod
     def of(cls, ranks: Ranks, files: Sequence[str]) -> RankDiagnosis:
         """Diagnose recordings; `files` are in the order of the ranks."""
-        return cls(ranks.recordings[0], rank_findings(ranks), pattern_of(files) or join(files), ranks=ranks, files=files)
+        return cls(
+            ranks.recordings[0], rank_findings(ranks), pattern_of(files) or join(files), ranks=ranks, files=files
+        )
 
     def _at(self, finding: Finding) -> int:
         assert self.ranks is not None
@@ -53,7 +55,7 @@ class RankDiagnosis(Diagnosis):
 
 
 def pattern_of(files: Sequence[str]) -> str | None:
-    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`; None unless a shell takes it for these files."""
+    """`train.rank*.tape` for `train.rank0.tape` and `train.rank1.tape`; None unless a shell takes it for just these."""
     split = [re.split(r"(\d+)", file) for file in files]
     parts = [set(part) for part in zip(*split, strict=False)]
     pattern = "".join("*" if len(part) > 1 else next(iter(part)) for part in parts)

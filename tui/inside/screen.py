@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import expression
+from tui.guarded.screen import GuardedScreen
 from tui.inside.panes import InsideContract, InsidePane, InsideSource, InsideSteps, InsideVariables
 from tui.shell.key_names import KeyNames
 from tui.shell.spans import Line, Span, line, plain
@@ -23,7 +24,6 @@ from tui.time.cursor import StepCursor
 from tui.time.source import place_of
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.footer import Footer
-from tui.widgets.guarded_screen import GuardedScreen
 from tui.widgets.help import HelpScreen
 from tui.widgets.role_styles import content
 from tui.words.inside import InsideWords

@@ -13,12 +13,12 @@ from textual.widgets.option_list import Option
 
 from lessons import Course, Lesson, Workspace
 from lessons.learner.review_queue import due_tasks
+from tui.guarded.screen import GuardedScreen
 from tui.learn.lesson import LessonScreen
 from tui.learn.review import ReviewScreen
 from tui.stepper.app import MicrotapeApp
 from tui.widgets.choices import Choices
 from tui.widgets.footer import Footer
-from tui.widgets.guarded_screen import GuardedScreen
 from viz.basics.characters import to_ascii
 
 

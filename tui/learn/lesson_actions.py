@@ -15,13 +15,13 @@ from lessons.checking.in_pytorch import can_run_in_pytorch, torch_name
 from lessons.checking.verdict_report import Said, headline, report
 from lessons.checking.warm_checker import WarmChecker
 from lessons.model.solution_pieces import solution_pieces
+from tui.guarded.screen import GuardedScreen
 from tui.learn.confirm import ConfirmScreen
 from tui.learn.course_text import flowing
 from tui.learn.exercise import ExerciseView
 from tui.learn.wrong_engine import WrongEngineStepper, record_both_engines
 from tui.stepper.stepper import StepperScreen
 from tui.time.cursor import StepCursor
-from tui.widgets.guarded_screen import GuardedScreen
 
 
 class LessonActionsScreen(GuardedScreen[None]):

@@ -20,11 +20,11 @@ from lessons.learner.reviews import now
 from lessons.model.lesson import Prediction
 from lessons.model.variations import Task
 from microtape.recording.model.model import Recording
+from tui.guarded.screen import GuardedScreen
 from tui.learn.program import ProgramView
 from tui.learn.questions import Questions
 from tui.time.cursor import StepCursor
 from tui.widgets.footer import Footer
-from tui.widgets.guarded_screen import GuardedScreen
 from viz.basics.characters import to_ascii
 
 HINT = "→ and ← step through the program; n brings the next task."

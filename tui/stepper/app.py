@@ -13,13 +13,13 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from microtape.recording.model.model import Recording
+from tui.guarded.app import GuardedApp
 from tui.shell.key_names import key_name
 from tui.shell.remembered import Remembered, SavedMoment, key_of
 from tui.shell.spans import shown
 from tui.shell.user_keys import Keymap, rebind
 from tui.stepper.parts.background import AT_ONCE
 from tui.stepper.stepper import StepperOptions, StepperScreen
-from tui.widgets.guarded_app import GuardedApp
 from tui.widgets.palette import Palette, commands_of, without
 from tui.widgets.themes import THEMES
 

@@ -19,6 +19,7 @@ from textual.widgets import Static
 from microtape.basics import collector
 from microtape.recording.model.model import Recording
 from tui.beside.opened import OpenedBeside
+from tui.guarded.screen import GuardedScreen
 from tui.shell.key_names import KeyNames
 from tui.shell.opening import Origin
 from tui.shell.program_run import ProgramRun
@@ -54,7 +55,6 @@ from tui.widgets.beside_line import BesideLine
 from tui.widgets.box_view import BoxView
 from tui.widgets.finding_line import FindingLine
 from tui.widgets.footer import Footer
-from tui.widgets.guarded_screen import GuardedScreen
 from tui.widgets.pane import Pane
 from tui.widgets.panes import PANES, SentencePane
 from tui.widgets.prompt import Prompt

@@ -1,4 +1,4 @@
 """The widgets of the screen: tape, boxes, panes, bars, prompt, and the base of the pages over it.
 
-Imports `tui.words`, `tui.time` and `tui.shell`.
+Imports `tui.guarded`, `tui.words`, `tui.time` and `tui.shell`.
 """

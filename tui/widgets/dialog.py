@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from tui.widgets.guarded_screen import GuardedScreen
+from tui.guarded.screen import GuardedScreen
 
 Result = TypeVar("Result")
 

@@ -21,7 +21,7 @@ from textual.pilot import Pilot
 
 from tests.tui.random_events.events import Event
 from tests.tui.random_events.subjects import open_app
-from tui.widgets.guarded_app import GuardedApp
+from tui.guarded.app import GuardedApp
 from tui.words.exporting import Export, ExportError
 
 PATIENCE = 120.0  # seconds without an answer after which an app hangs

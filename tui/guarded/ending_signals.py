@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tui.shell.exits import SIGNALLED
 
 if TYPE_CHECKING:
-    from tui.widgets.guarded_app import GuardedApp
+    from tui.guarded.app import GuardedApp
 
 NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGINT")  # those that this platform has
 PATIENCE = 3.0  # seconds that the app has for its own end

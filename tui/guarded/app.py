@@ -16,11 +16,11 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.driver import Driver
 
+from tui.guarded.ending_signals import ending_signals
+from tui.guarded.trouble_report import write_report
 from tui.shell.clipboard import home
 from tui.shell.exits import SIGNALLED
 from tui.shell.printing import put_error
-from tui.shell.trouble_report import write_report
-from tui.widgets.ending_signals import ending_signals
 
 MOST = 20  # errors in one session: an app with more of them is beyond help
 EVENTS = 200  # that a report lists
@@ -142,7 +142,7 @@ class GuardedApp(App[None]):
         known = super().get_driver_class()
         if known.__module__ != "textual.drivers.linux_driver":
             return known
-        from tui.widgets.tolerant_driver import TolerantDriver
+        from tui.guarded.tolerant_driver import TolerantDriver
 
         return TolerantDriver
 

@@ -23,7 +23,7 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 if TYPE_CHECKING:
-    from tui.widgets.guarded_app import GuardedApp
+    from tui.guarded.app import GuardedApp
 
 LOOK = 0.1  # seconds
 MOST = 4096  # bytes that are read at once

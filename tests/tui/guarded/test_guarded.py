@@ -7,16 +7,16 @@ import pytest
 from textual import events
 from textual.app import App, ScreenStackError
 
-import tui.shell.trouble_report as trouble_report
+import tui.guarded.trouble_report as trouble_report
 from tests.support import handmade
 from tests.tui.stepper.test_app import bar, stepper
-from tui.shell.trouble_report import write_report
+from tui.guarded.app import MOST, GuardedApp
+from tui.guarded.trouble_report import write_report
 from tui.stepper.findings_screen import FindingsScreen
 from tui.stepper.parts.explanations import Explanations
 from tui.stepper.parts.movement import Movement
 from tui.stepper.stepper import StepperScreen
 from tui.stepper.why_screen import WhyScreen
-from tui.widgets.guarded_app import MOST, GuardedApp
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.screen import Screen
 
-from tui.widgets.guarded_app import GuardedApp
+from tui.guarded.app import GuardedApp
 
 Result = TypeVar("Result")
 

@@ -78,7 +78,8 @@ def found(proof, course, lesson=0):
          "solution.py: cannot be run: its process ended with status 3"),
         (proofs.wrong_answers_are_known, "wrong/by_value.py", "def ", "raise OSError\ndef ",
          "wrong/by_value.py: it cannot be run"),
-        (proofs.there_are_hints, "hints.md", "`len(numbers)` is", "`len(\nnumbers)` is", "hints.md: write code between backticks"),
+        (proofs.there_are_hints, "hints.md", "`len(numbers)` is", "`len(\nnumbers)` is",
+         "hints.md: write code between backticks"),
     ],
 )  # fmt: skip
 def test_a_defect_is_found(proof, file, old, new, said, course):

@@ -170,7 +170,8 @@ class TestGrowing:
         )
         said = found(growth.any_right_answer_can_go_on, growing, 1)
         assert said == [
-            "exercise.py: continued from repeated.py of the lesson before, it is not solved by what is new in the solution"
+            "exercise.py: continued from repeated.py of the lesson before, "
+            "it is not solved by what is new in the solution"
         ]
 
     def test_a_start_that_already_passes(self, growing):

@@ -14,6 +14,7 @@ from microtape.recording.file.tape_file import load
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks
+from tests.support.long_recordings import all_long
 from tui.beside.rank_diagnosis import RankDiagnosis
 from tui.shell.printing import safe
 from tui.shell.spans import line, plain
@@ -35,19 +36,37 @@ MOST_ASKED = 5  # gradients of which the reasons are asked
 def judge(data: bytes) -> str | None:
     """Why the file is refused, or None if it is opened; then every view of it has been made.
 
+    It is read twice, the second time into columns, as a long recording is: both are refused, or both are opened and
+    hold the same.
+
     Raises:
-        AssertionError: the refusal is not one short line.
+        AssertionError: the refusal is not one short line, or the two readings differ.
         Exception: whatever a view raises: a fault of ours.
     """
+    recording, message = _opened(data)
+    with all_long():
+        long, long_message = _opened(data)
+    assert (message is None) == (long_message is None), f"{message!r}, but as a long recording: {long_message!r}"
+    if recording is not None and long is not None:
+        look_at(recording)
+        look_at(long)
+        assert _told(recording) == _told(long), "as a long recording, it is told otherwise"
+    return message
+
+
+def _opened(data: bytes) -> tuple[Recording | None, str | None]:
+    """The recording, or why it is refused."""
     try:
-        recording = load(io.BytesIO(data))
+        return load(io.BytesIO(data)), None
     except RecordingError as refused:
         message = str(refused)
         assert message.isprintable(), f"a refusal of several lines: {message[:LONGEST]!r}"
         assert len(message) <= LONGEST, f"a refusal of {len(message)} characters"
-        return message
-    look_at(recording)
-    return None
+        return None, message
+
+
+def _told(recording: Recording) -> object:
+    return list(trace(recording)), findings(recording)
 
 
 def look_at(recording: Recording) -> None:

@@ -18,6 +18,7 @@ from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Summary, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.summary import summarize
+from microtape.recording.tables.columns import Table
 from tui.shell.progress import REPORT_EVERY
 from tui.shell.spans import plain
 from tui.time.arrays import arrays_of
@@ -275,7 +276,7 @@ def as_plain(x: Any) -> Any:
         return {name.rstrip("_"): as_plain(value) for name, value in zip(x._fields, x, strict=True)}
     if isinstance(x, Mapping):
         return {str(key): as_plain(value) for key, value in x.items()}
-    if isinstance(x, list | tuple):
+    if isinstance(x, list | tuple | Table):
         return [as_plain(value) for value in x]
     if isinstance(x, complex):
         return [as_plain(x.real), as_plain(x.imag)]

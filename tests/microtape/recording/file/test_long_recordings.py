@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +13,25 @@ from hypothesis import HealthCheck, given, settings
 
 import microtape as mt
 from microtape.errors import RecordingError
-from microtape.recording.file import json_parts, tape_file
-from microtape.recording.file.json_columns import ColumnReader
+from microtape.recording.file import json_parts
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import NodeRecord, Recording
 from microtape.recording.tables.columns import NONE, Numbers, Table
 from tests.support import handmade
+from tests.support.long_recordings import all_long
 from tests.support.random_recordings import plain, recordings
 from tui.words.trace import trace
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
-@pytest.fixture
-def all_long(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(name="all_long")
+def recordings_are_long() -> Iterator[None]:
     """Every recording counts as long."""
-    monkeypatch.setattr(tape_file, "ColumnReader", lambda values: ColumnReader(values, long=0))
+    with all_long():
+        yield
 
 
 def network() -> Recording:

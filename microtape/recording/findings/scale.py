@@ -15,7 +15,7 @@ from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Pass
-from microtape.recording.tables.fields import are_there, each, field, inside, integers, picked
+from microtape.recording.tables.fields import are_there, each, field, inside, integers, numbered, picked
 
 FEWEST = 4  # layers or time steps
 VANISHED, EXPLODED = 1e-5, 1e4  # the factor from the first to the last
@@ -97,7 +97,7 @@ def _repeated(program: Program, pass_: Pass, way: Sequence[int], sizes: Sequence
     """The stations of the expression, else of the operation, that occurs most often, if they change steadily."""
     nodes = _nodes(program, pass_, way)
     ops = list(field(nodes, "op"))
-    expressions = list(zip(ops, map(id, field(nodes, "place")), strict=True))  # hashing a place takes long
+    expressions = list(zip(ops, numbered(field(nodes, "place")), strict=True))
     for kinds in (expressions, ops):
         count = Counter[object](kinds)
         most = max(count, key=count.__getitem__, default=None)

@@ -14,7 +14,8 @@ class Block(nn.Module):
         super().__init__()
         self.heads = heads
         self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
-        self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.qkv = nn.Linear(size, 3 * size, bias=False)
+        self.out = nn.Linear(size, size)
         up, down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
         self.mlp = nn.Sequential(up, nn.GELU(), down)
 

@@ -112,7 +112,7 @@ class ColumnReader:
         """
         is_long = self._is_long(stored)
         found = self._column(kind, stored, is_long)
-        return Table(found, np.arange(len(found))) if is_long else tuple(found.all())
+        return Table(found, range(len(found))) if is_long else tuple(found.all())
 
     def _is_long(self, stored: Any) -> bool:
         """Whether these are the columns of so many records that each is made when it is asked for."""
@@ -181,7 +181,7 @@ class ColumnReader:
         if not begins:
             return Groups(sizes, items)
         ends = accumulate(sizes.tolist(), initial=0)
-        return Items([Table(items, np.arange(start, end)) for start, end in pairwise(ends)])
+        return Items([Table(items, range(start, end)) for start, end in pairwise(ends)])
 
 
 def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:

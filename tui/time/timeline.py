@@ -21,7 +21,8 @@ from microtape.recording.model.moment import SEED
 from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
 from microtape.recording.tables.columns import NONE
-from microtape.recording.tables.fields import are, inside, integers, picked
+from microtape.recording.tables.fields import are, as_integers, inside, integers, picked
+from microtape.recording.tables.ids import id_map, ids_of
 from tui.time.lane_allocation import Rows
 from tui.time.lanes import Lanes
 
@@ -107,14 +108,14 @@ class Timeline(moment.PassTimeline):
         return found
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def rows(self) -> Sequence[int]:
         """The nodes on this pass's tape: evaluated by it, recorded since the previous pass, or recorded by it."""
         return self.nodes
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
         """Node id to index into `rows`."""
-        return {node: row for row, node in enumerate(self.rows)}
+        return id_map(self._tape, np.arange(len(self.rows)))
 
     @cached_property
     def lanes(self) -> Lanes:
@@ -133,14 +134,14 @@ class Timeline(moment.PassTimeline):
         return next((one.versions for one in known), None) or Versions(self.recording)
 
     @cached_property
-    def forward(self) -> tuple[int, ...]:
+    def forward(self) -> Sequence[int]:
         """The operations recorded before this pass began, in execution order."""
-        return tuple(compress(self.rows, self._is_forward.tolist()))
+        return ids_of(self._tape[self._is_forward])
 
     @cached_property
     def forward_at(self) -> Mapping[int, int]:
         """Node id to the moment that records it, for operations."""
-        return {node: moment for moment, node in enumerate(self.forward, 1)}
+        return id_map(as_integers(self.forward), np.arange(1, len(self.forward) + 1))
 
     def moments_of(self, nodes: Iterable[int]) -> tuple[list[int], list[int]]:
         """The moments that record these nodes, and those that evaluate them; ascending."""

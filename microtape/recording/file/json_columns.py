@@ -42,6 +42,7 @@ from microtape.recording.tables.columns import (
     Table,
     Truths,
 )
+from microtape.recording.tables.ids import id_map, ids_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -117,7 +118,7 @@ class ColumnReader:
     def _is_long(self, stored: Any) -> bool:
         """Whether these are the columns of so many records that each is made when it is asked for."""
         fields = stored.values() if type(stored) is dict else ()
-        columns = [one.get("at") if type(one) is dict else one for one in fields]
+        columns = [stored, *(one.get("at") if type(one) is dict else one for one in fields)]
         return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0) >= self._long
 
     def _column(self, kind: Any, stored: Any, is_long: bool) -> Column:
@@ -161,10 +162,13 @@ class ColumnReader:
             return self._tuples(arguments[0], stored, is_long)
         if origin is Mapping:
             count, keys, of = _parts(stored, "count", "keys", "of")
+            begins = not is_long and arguments == (int, int) and self._is_long(keys)
+            is_long = is_long or begins
             names, items = self._column(arguments[0], keys, is_long), self._column(arguments[1], of, is_long)
             if len(names) != len(items) or (arguments[0] is int and _lowest(names) < 0):
                 raise Damaged("a mapping with invalid keys")
-            return Mappings(_sizes(count, items), names, items)
+            sizes = _sizes(count, items)
+            return self._id_maps(sizes, names, items) if begins else Mappings(sizes, names, items)
         kinds = _fields(kind)
         parts = _parts(stored, *kinds)
         columns = {name: self._column(kinds[name], part, is_long) for name, part in zip(kinds, parts, strict=True)}
@@ -175,13 +179,18 @@ class ColumnReader:
     def _tuples(self, kind: Any, stored: Any, is_long: bool) -> Column:
         """Tuples of any length, each of which may be a table by itself: the steps of a pass."""
         count, of = _parts(stored, "count", "of")
-        begins = not is_long and not _is_small(kind) and self._is_long(of)
+        begins = not is_long and (kind is int or not _is_small(kind)) and self._is_long(of)
         items = self._column(kind, of, is_long or begins)
         sizes = _sizes(count, items)
         if not begins:
             return Groups(sizes, items)
-        ends = accumulate(sizes.tolist(), initial=0)
-        return Items([Table(items, range(start, end)) for start, end in pairwise(ends)])
+        if kind is int:
+            return Items([ids_of(items.integers(at), self._long) for at in _slices(sizes)])
+        return Items([Table(items, range(at.start, at.stop)) for at in _slices(sizes)])
+
+    def _id_maps(self, sizes: Integers, keys: Column, of: Column) -> Column:
+        """Mappings of ids to integers, each of which may be long by itself: the dependencies of a pass."""
+        return Items([id_map(keys.integers(at), of.integers(at), self._long) for at in _slices(sizes)])
 
 
 def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
@@ -221,6 +230,11 @@ def _sizes(stored: Any, items: Column, most: int | None = None) -> Integers:
     if low < 0 or high > (len(items) if most is None else most) or sizes.sum() != len(items):
         raise Damaged("lengths that do not add up")
     return sizes.astype(np.int64)
+
+
+def _slices(sizes: Integers) -> list[slice]:
+    """The places of the items of each tuple."""
+    return [slice(start, end) for start, end in pairwise(accumulate(sizes.tolist(), initial=0))]
 
 
 def _texts(kind: Any, stored: Any) -> list[str]:

@@ -288,6 +288,15 @@ class Table(Sequence[T]):
         for start in range(0, len(self), TOGETHER):
             yield from self._column.pick(self[start : start + TOGETHER]._places)
 
+    def __contains__(self, item: object) -> bool:
+        if isinstance(self._column, Numbers):
+            return isinstance(item, int) and bool((self.integers() == item).any())
+        return any(one == item for one in self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The items, if they are integers, for numpy."""
+        return self.integers().astype(dtype or np.int64, copy=False)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table | tuple):
             return NotImplemented

@@ -101,8 +101,8 @@ class ColumnReader:
     records that are made at once.
     """
 
-    def __init__(self, values: Sequence[Value], long: int = LONG) -> None:
-        self._values = Items(list(values))
+    def __init__(self, values: Column, long: int = LONG) -> None:
+        self._values = values
         self._long = long
         self._integers: dict[int | None, int | None] = {}
 

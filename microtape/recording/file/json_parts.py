@@ -29,6 +29,7 @@ def integers(count: int) -> re.Pattern[bytes]:
 
 
 _INTEGERS = integers(LONG)
+_MANY_ROWS = LONG
 
 
 class Parts:
@@ -70,6 +71,15 @@ class Parts:
             text = self._texts.pop(name)
             self._parsed[name] = _parse_columns(text)
         return self.take(name)
+
+
+    def take_rows(self, name: str) -> Any:
+        """A part that is a list of lists. If it is long, with nothing but integers, `(their sizes, all integers)`."""
+        rows = _parse_rows(self._texts[name]) if name in self._texts else None
+        if rows is None:
+            return self.take(name)
+        del self._texts[name]
+        return rows
 
 
 def _lines(text: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -118,6 +128,19 @@ def _parse_columns(text: bytes) -> Any:
     coming = iter(arrays)
     part = _parse(rest, len(text), coming)
     return part if next(coming, None) is None else _parse(text)  # what looked like a list is part of a string
+
+
+def _parse_rows(text: bytes) -> tuple[Integers, Integers] | None:
+    """The sizes of the lists and what is in them, if they are many, and lists of integers that are not negative."""
+    if text.count(b"],[") < _MANY_ROWS or text.translate(None, b"0123456789,[]"):
+        return None
+    flat = text[2:-2].replace(b"],[", b",-1,")
+    if text[:2] != b"[[" or text[-2:] != b"]]" or b"[" in flat or b"]" in flat:
+        return None
+    numbers = _array(flat)
+    is_end = numbers == -1
+    ends = np.append(np.flatnonzero(is_end), len(numbers))
+    return np.diff(ends, prepend=-1) - 1, numbers[~is_end]
 
 
 def _array(text: bytes) -> Integers:

@@ -28,10 +28,12 @@ from microtape.recording.file.json_columns import ColumnReader, column
 from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
+from microtape.recording.file.stored_arrays import StoredArrays
 from microtape.recording.file.unpacking import read_file, unzip
 from microtape.recording.model import model
 from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import Recording
+from microtape.recording.tables.columns import Column, Items
 
 _FORMAT = "microtape recording"
 _VERSION = 6
@@ -199,7 +201,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     arrays = [unpack_npy(dtype, members[f"{dtype}.npy"]) for dtype in sorted(packs)]
     if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
         raise Damaged("arrays of the wrong size")
-    values = read_values(top.take("values"), arrays)
+    values = _values(top.take_rows("values"), arrays)
     read_value, columns = value_reader(values), ColumnReader(values)
     kinds = fields(Recording)
     options = top.get("options")
@@ -214,6 +216,14 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         if name != "options"
     }
     return Recording(**parts, options=options)
+
+
+def _values(rows: Any, packs: list[Any]) -> Column:
+    """The table of values, in which those of a long recording are made when they are asked for."""
+    if type(rows) is not tuple:
+        return Items(read_values(rows, packs))
+    sizes, numbers = rows
+    return StoredArrays(sizes, numbers, packs)
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:

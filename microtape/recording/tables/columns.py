@@ -143,6 +143,8 @@ class Chosen(Column):
 
     def all(self) -> list[Any]:
         """See Column."""
+        if len(self) < len(self.of):
+            return super().all()
         items, numbers = self.of.all(), self.numbers.all()
         if None in numbers:
             return [None if one is None else items[one] for one in numbers]

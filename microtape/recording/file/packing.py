@@ -161,12 +161,13 @@ def npy_header(dtype: str, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + text.ljust(_HEADER - 11).encode() + b"\n"
 
 
-def unpack_npy(dtype: str, data: bytes) -> _Array:
+def unpack_npy(dtype: str, data: bytes | bytearray) -> _Array:
     """The elements of a member written with `npy_header`, read-only. Raises Damaged for any other bytes."""
     count, rest = divmod(len(data) - _HEADER, DTYPES[dtype].itemsize)
     if rest or count < 0 or not data.startswith(npy_header(dtype, count)):
         raise Damaged(f"its {dtype} arrays do not begin or end as they should")
     array: _Array = np.frombuffer(data, DTYPES[dtype], count, _HEADER)
+    array.flags.writeable = False
     if dtype == "bool" and array.view(np.uint8).max(initial=0) > 1:
         raise Damaged("a bool that is neither 0 nor 1")
     return array

@@ -182,9 +182,9 @@ def _from_journal(data: bytes, limit: int) -> Recording:
     return whole.recording()
 
 
-def _from_members(members: dict[str, bytes]) -> Recording:
+def _from_members(members: dict[str, bytearray]) -> Recording:
     top = Parts(members[_JSON])
-    members[_JSON] = b""  # a large text that is not read again
+    members[_JSON] = bytearray()  # a large text that only the parts hold
     if top.get("format") != _FORMAT:
         raise Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")

@@ -30,7 +30,7 @@ def read_file(path: str, limit: int) -> bytes:
     return data
 
 
-def unzip(data: bytes, needed: str, known: Collection[str], limit: int) -> dict[str, bytes]:
+def unzip(data: bytes, needed: str, known: Collection[str], limit: int) -> dict[str, bytearray]:
     """The members by name, unpacked after their sizes have been checked.
 
     Args:

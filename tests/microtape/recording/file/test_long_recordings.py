@@ -28,8 +28,10 @@ SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 
 @pytest.fixture
 def all_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every recording counts as long."""
+    """Every recording counts as long, and numpy reads every list that has two integers or more."""
     monkeypatch.setattr(tape_file, "ColumnReader", lambda values: ColumnReader(values, long=0))
+    monkeypatch.setattr(json_parts, "_INTEGERS", json_parts.integers(2))
+    monkeypatch.setattr(json_parts, "_MANY_ROWS", 1)
 
 
 def network() -> Recording:

@@ -181,7 +181,7 @@ def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
     numbers = list(chain.from_iterable(compress(rows, is_array)))
     if not {int}.issuperset(map(type, numbers)) or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < 2**63:
         raise Damaged(NOWHERE)
-    if not 2 <= min(map(len, compress(rows, is_array)), default=2):
+    if min(map(len, compress(rows, is_array)), default=2) < 2:
         raise Damaged(NOWHERE)
     values = [
         read_array(packs, row[0], row[1], row[2:]) if array else _summary(row)

@@ -1,8 +1,7 @@
-"""The arrays of a long recording, each made when it is asked for: a million objects take 130 MB, and a view needs few."""
+"""The arrays of a long recording, made when they are asked for: a million take 130 MB, and a view needs few."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 

@@ -157,6 +157,9 @@ class Chosen(Column):
     def integers(self, at: Places) -> Integers:
         """See Column."""
         numbers = self.numbers.integers(at)
+        if len(self.of) < len(numbers):
+            every = np.append(self.of.integers(slice(0, len(self.of))), NONE)  # the last one is for None
+            return every[np.maximum(numbers, -1)]
         found = np.full(len(numbers), NONE)
         found[numbers != NONE] = self.of.integers(numbers[numbers != NONE])
         return found

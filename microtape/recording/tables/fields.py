@@ -64,6 +64,12 @@ def items(records: Sequence[Any], name: str) -> Sequence[Any]:
     return found.inside()[1] if isinstance(found, Table) else list(chain.from_iterable(found))
 
 
+def present(records: Sequence[Any], name: str) -> Sequence[Any]:
+    """A field of records that are seldom there: those that are not None."""
+    found = field(records, name)
+    return found.inside()[1] if isinstance(found, Table) else [one for one in found if one is not None]
+
+
 def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any]:
     """The records at these places."""
     if len(at) == len(records) and isinstance(at, range):

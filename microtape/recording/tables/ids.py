@@ -35,11 +35,20 @@ def id_map(ids: Integers, values: Integers, long: int = LONG) -> Mapping[int, in
     return dict(zip(ids.tolist(), values.tolist(), strict=True))
 
 
+def ids_in(map: Mapping[int, int]) -> Integers:
+    """The ids that are mapped."""
+    return map.ids() if isinstance(map, IdMap) else np.array(list(map), np.int64)
+
+
 class IdMap(Mapping[int, int]):
     """Looks like a dict from ascending ids to integers."""
 
     def __init__(self, ids: Integers, values: Integers) -> None:
         self._ids, self._values = small(ids).data, small(values).data  # quick to bisect
+
+    def ids(self) -> Integers:
+        """The ids."""
+        return np.array(self._ids, np.int64)
 
     def __len__(self) -> int:
         return len(self._ids)

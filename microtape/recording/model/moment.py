@@ -114,9 +114,11 @@ class PassTimeline:
         if pass_ is None:
             return ids_of(np.arange(len(nodes)))
         since = self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
-        own = since + np.flatnonzero(integers(nodes[since : pass_.tape], "pass_") == NONE)
-        parts = (as_integers(pass_.nodes), own, np.array(list(self.made_at), np.int64))
-        return ids_of(np.unique(np.concatenate(parts)))
+        own = integers(nodes[since : pass_.tape], "pass_") == NONE
+        is_here = np.zeros(len(nodes), bool)
+        is_here[since : since + len(own)] = own
+        is_here[as_integers(pass_.nodes)] = is_here[list(self.made_at)] = True
+        return ids_of(np.flatnonzero(is_here))
 
     @cached_property
     def evaluates(self) -> frozenset[int]:

@@ -179,7 +179,7 @@ class Groups(Column):
     def pick(self, at: Places) -> list[Any]:
         """See Column."""
         sizes, inside = self.inside(at)
-        return divided(self.of.pick(inside), sizes.tolist())
+        return divided(self.of.pick(inside), sizes.tolist()) if sizes.any() else [()] * len(sizes)
 
     def all(self) -> list[Any]:
         """See Column."""
@@ -280,7 +280,8 @@ class Table(Sequence[T]):
     def __getitem__(self, at: slice) -> Table[T]: ...
     def __getitem__(self, at: int | slice) -> T | Table[T]:
         if isinstance(at, slice):
-            return Table(self._column, self._at[at] if at.step in (None, 1) else np.asarray(self._at)[at])
+            some = self._at[at]
+            return Table(self._column, np.array(some) if isinstance(some, range) and some.step != 1 else some)
         found: T
         place = int(self._at[at])
         if isinstance(self._column, Records):

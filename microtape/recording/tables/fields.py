@@ -76,7 +76,7 @@ def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any
         return records
     if isinstance(records, Table):
         return records.pick(np.asarray(at, np.int64))
-    return [records[i] for i in at]
+    return [records[i] for i in (at.tolist() if isinstance(at, np.ndarray) else at)]
 
 
 def are_there(items: Sequence[Any]) -> npt.NDArray[np.bool_]:

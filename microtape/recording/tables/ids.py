@@ -23,6 +23,15 @@ def small(numbers: Integers) -> npt.NDArray[Any]:
     return numbers.astype(np.int32) if fits else numbers
 
 
+def between(ascending: npt.NDArray[Any], low: int, high: int) -> slice:
+    """Where the numbers from `low` up to, not including, `high` are in an array of ascending ones.
+
+    NB: `np.searchsorted` would first turn all of an array of small integers into large ones.
+    """
+    numbers = ascending.data
+    return slice(bisect_left(numbers, low), bisect_left(numbers, high))
+
+
 def ids_of(ids: Integers, long: int = LONG) -> Sequence[int]:
     """These ids as a tuple or, if they are many, as a table."""
     return Table(Numbers(ids.copy()), range(len(ids))) if len(ids) >= long else tuple(ids.tolist())

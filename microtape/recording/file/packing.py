@@ -147,7 +147,8 @@ class Packer:
 
 
 def _packed(dtype: str, array: _Array) -> _Packed:
-    return _Packed(dtype, array.shape, array.astype(DTYPES[dtype], copy=False).tobytes())
+    stored = DTYPES[dtype]
+    return _Packed(dtype, array.shape, (array if array.dtype == stored else array.astype(stored)).tobytes())
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:

@@ -22,9 +22,10 @@ from typing import Any, TypeGuard
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
 from microtape.recording.file.archive import Refused, most_unpacked, reason, write_whole, zipped
+from microtape.recording.file.column_writing import column
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.file.journal import START, in_its_place, parts_of
-from microtape.recording.file.json_columns import ColumnReader, column
+from microtape.recording.file.json_columns import ColumnReader
 from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -211,18 +211,27 @@ class Mappings(Column):
     """Mappings: the pairs of all of them one after the other."""
 
     def __init__(self, sizes: Integers, keys: Column, of: Column) -> None:
-        self._pairs = Groups(sizes, Records(None, {"0": keys, "1": of}))
+        self.pairs = Groups(sizes, Records(None, {"0": keys, "1": of}))
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return len(self.pairs)
 
     def pick(self, at: Places) -> list[Any]:
         """See Column."""
-        return list(map(dict, self._pairs.pick(at)))
+        return list(map(dict, self.pairs.pick(at)))
 
     def all(self) -> list[Any]:
         """See Column."""
-        return list(map(dict, self._pairs.all()))
+        return list(map(dict, self.pairs.all()))
+
+    def ascend(self) -> bool:
+        """Whether the keys are integers that ascend in each mapping."""
+        keys = self.pairs.of.field("0")
+        if not isinstance(keys, Numbers):
+            return False
+        sizes, _ = self.pairs.inside(slice(0, len(self)))
+        numbers, mapping = keys.integers(slice(0, len(keys))), np.repeat(np.arange(len(sizes)), sizes)
+        return bool(((numbers[1:] > numbers[:-1]) | (mapping[1:] > mapping[:-1])).all())
 
 
 class Records(Column):
@@ -270,6 +279,11 @@ class Table(Sequence[T]):
     @property
     def _places(self) -> Places:
         return slice(self._at.start, self._at.stop) if isinstance(self._at, range) else self._at
+
+    @property
+    def column(self) -> Column | None:
+        """The column, if these are all of its records."""
+        return self._column if isinstance(self._at, range) and self._at == range(len(self._column)) else None
 
     def __len__(self) -> int:
         return len(self._at)
@@ -348,6 +362,15 @@ class Table(Sequence[T]):
     def pick(self, at: Integers) -> Table[T]:
         """The records at these places."""
         return Table(self._column, at + self._at.start if isinstance(self._at, range) else self._at[at])
+
+
+def joined(parts: Sequence[Sequence[T]]) -> Sequence[T]:
+    """All that is in these, one after the other: a table, if they are the parts of one."""
+    tables = [one for one in parts if isinstance(one, Table)]
+    places = [one._at for one in tables if isinstance(one._at, range) and one._column is tables[0]._column]
+    if places and len(places) == len(parts) and all(a.stop == b.start for a, b in pairwise(places)):
+        return Table(tables[0]._column, range(places[0].start, places[-1].stop))
+    return list(chain.from_iterable(parts))
 
 
 def divided(items: Sequence[Any], sizes: Sequence[int]) -> list[tuple[Any, ...]]:

@@ -62,6 +62,10 @@ class IdMap(Mapping[int, int]):
     def __len__(self) -> int:
         return len(self._ids)
 
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Each id with its value; `items` looks each id up."""
+        return zip(self, each(np.asarray(self._values)), strict=True)
+
     def __iter__(self) -> Iterator[int]:
         return each(np.asarray(self._ids))
 

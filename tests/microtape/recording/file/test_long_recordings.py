@@ -62,8 +62,10 @@ def test_a_long_recording_is_told_and_judged_like_a_short_one(
     assert findings(long) == findings(recording)
 
 
-def test_a_long_recording_is_saved_as_it_was(all_long: None, tmp_path: Path) -> None:
-    save(network(), tmp_path / "run.tape")
+@SAME_FOLDER
+@given(recordings())
+def test_a_long_recording_is_saved_as_it_was(all_long: None, tmp_path: Path, recording: Recording) -> None:
+    save(recording, tmp_path / "run.tape")
     save(load(tmp_path / "run.tape"), tmp_path / "again.tape")
     assert (tmp_path / "again.tape").read_bytes() == (tmp_path / "run.tape").read_bytes()
 

@@ -138,8 +138,11 @@ class Chosen(Column):
             items = self.of.items
             return [None if one is None else items[one] for one in self.numbers.pick(at)]
         numbers = self.numbers.integers(at)
-        found = iter(self.of.pick(numbers[numbers != NONE]))
-        return [None if one == NONE else next(found) for one in numbers.tolist()]
+        there = numbers != NONE
+        if there.all():
+            return self.of.pick(numbers)
+        found = iter(self.of.pick(numbers[there]))
+        return [next(found) if one else None for one in there.tolist()]
 
     def all(self) -> list[Any]:
         """See Column."""

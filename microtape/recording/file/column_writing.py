@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.recording.file.json_columns import LONGEST, NUMBERS, fields_of, is_small, is_text, without_none
 from microtape.recording.file.json_records import ValueType
-from microtape.recording.tables.columns import NONE, Chosen, Column, Groups, Mappings, Records, Table, joined
+from microtape.recording.tables.columns import NONE, Chosen, Column, Groups, Mappings, Numbers, Records, Table, joined
 from microtape.recording.tables.ids import IdMap
 
 if TYPE_CHECKING:
@@ -65,16 +65,16 @@ def _loaded(kind: Any, found: Column, numbers: Numbering) -> Any:
         at, used = _by_first_use(found.numbers.integers(slice(0, len(found))), len(found.of))
         if kind is ValueType:
             known = np.array([*numbers(found.of.pick(used)), NONE], np.int64)
-            return _listed(known[np.maximum(at, -1)])
+            return known[np.maximum(at, -1)]
         is_same = isinstance(found.of, Records) and np.array_equal(used, np.arange(len(found.of)))
         of = _loaded(kind, found.of, numbers) if is_same else _each(kind, found.of.pick(used), numbers)
-        return {"at": _listed(at), "of": of}
+        return {"at": at, "of": of}
     if kind in NUMBERS:
-        return found.all()
+        return found.integers(slice(0, len(found))) if isinstance(found, Numbers) else found.all()
     if isinstance(found, Groups):
         sizes, _ = found.inside(slice(0, len(found)))
         return {
-            "count": sizes.tolist(),
+            "count": sizes,
             "of": _loaded(kind if optional else typing.get_args(kind)[0], found.of, numbers),
         }
     if isinstance(found, Mappings) and found.ascend():
@@ -83,7 +83,7 @@ def _loaded(kind: Any, found: Column, numbers: Numbering) -> Any:
             _loaded(one, found.pairs.of.field(name), numbers)
             for name, one in zip("01", typing.get_args(kind), strict=True)
         )
-        return {"count": sizes.tolist(), "keys": keys, "of": of}
+        return {"count": sizes, "keys": keys, "of": of}
     if isinstance(found, Records):
         return {name: _loaded(one, found.field(name), numbers) for name, one in fields_of(kind).items()}
     return _each(kind, found.all(), numbers)
@@ -103,7 +103,21 @@ def _by_first_use(at: Integers, count: int) -> tuple[Integers, Integers]:
     return number[np.maximum(at, -1)], used
 
 
-def _listed(numbers: Integers) -> list[int | None]:
-    """These integers for JSON, with None for NONE."""
-    found: list[int | None] = numbers.tolist()
-    return [None if one == NONE else one for one in found] if (numbers == NONE).any() else found
+def written(part: Any, encode: Callable[[Any], str]) -> str:
+    """The text of what `column` returns, of which `encode` writes all that is no array."""
+    if isinstance(part, np.ndarray):
+        return _digits(part) or encode([None if one == NONE else one for one in part.tolist()])
+    if isinstance(part, dict):
+        return "{" + ",".join(f'"{name}":{written(part[name], encode)}' for name in sorted(part)) + "}"
+    return encode(part)
+
+
+def _digits(numbers: Integers) -> str:
+    """The text of integers that are digits or NONE, as most columns have them; of others, an empty text."""
+    is_none = numbers == NONE
+    if not len(numbers) or not (((numbers >= 0) & (numbers <= 9)) | is_none).all():
+        return ""
+    symbols = np.full(2 * len(numbers) + 1, ord(","), np.uint8)
+    symbols[0], symbols[-1] = b"[]"
+    symbols[1::2] = np.where(is_none, ord("n"), numbers + ord("0"))
+    return symbols.tobytes().decode().replace("n", "null")

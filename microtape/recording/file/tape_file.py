@@ -22,7 +22,7 @@ from typing import Any, TypeGuard
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
 from microtape.recording.file.archive import Refused, most_unpacked, reason, write_whole, zipped
-from microtape.recording.file.column_writing import column
+from microtape.recording.file.column_writing import column, written
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.file.journal import START, in_its_place, parts_of
 from microtape.recording.file.json_columns import ColumnReader
@@ -154,8 +154,8 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     parts = {field.name: getattr(recording, field.name) for field in dataclasses.fields(recording)}
     if not _are_options(recording.options):
         raise RecordingError("the options of a recording are words, finite numbers or lists of them")
-    parts |= {name: column(kind, parts[name], packer.numbers) for name, kind in _MANY.items()}
-    texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
+    texts = {name: encode(part) for name, part in parts.items() if name not in _MANY and name != "notes"}
+    texts |= {name: written(column(kind, parts[name], packer.numbers), encode) for name, kind in _MANY.items()}
     if packer.hides_bad_numbers:
         from microtape.recording.findings.not_finite import arrays_where_bad_numbers_begin  # few files need it
 

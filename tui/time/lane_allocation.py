@@ -16,6 +16,7 @@ import numpy as np
 
 from microtape.recording.model.uses import Uses
 from microtape.recording.tables.fields import each
+from microtape.recording.tables.ids import between, small
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,14 +41,14 @@ class Rows:
     @classmethod
     def single(cls, nodes: Sequence[int]) -> Rows:
         """One row for each of these nodes."""
-        return cls(np.array(nodes, np.int64), np.arange(len(nodes)), len(nodes))
+        return cls(small(np.array(nodes, np.int64)), small(np.arange(len(nodes))), len(nodes))
 
     @cached_property
     def last_node(self) -> Integers:
         """The last node of each row; -1 where it stands for none."""
         last = np.full(self.count, -1)
         last[self.row] = self.node
-        return last
+        return small(last)
 
 
 class _Read(NamedTuple):
@@ -75,11 +76,11 @@ class Allocation:
 
     def operands_of(self, row: int) -> Integers:
         """The values that a row uses from rows above."""
-        return self.read.value[slice(*np.searchsorted(self.read.row, (row, row + 1)))]
+        return self.read.value[between(self.read.row, row, row + 1)]
 
     def outputs_of(self, row: int) -> Integers:
         """The values that a row computes for rows below."""
-        return self.outputs[slice(*np.searchsorted(self._made_in_order, (row, row + 1)))]
+        return self.outputs[between(self._made_in_order, row, row + 1)]
 
     @cached_property
     def _made_in_order(self) -> Integers:
@@ -96,7 +97,7 @@ def allocated(rows: Rows, uses: Uses) -> Allocation:
     seen = np.flatnonzero((made_row >= 0) & (made_row < user_row) & ~uses.of_leaf)
     seen = seen[np.argsort(place[uses.user[seen]], kind="stable")]
 
-    numbers = uses.node[seen] * (uses.output.max(initial=0) + 1) + uses.output[seen]
+    numbers = uses.node[seen] * (np.int64(uses.output.max(initial=0)) + 1) + uses.output[seen]
     numbers, value = np.unique(numbers, return_inverse=True)
     _, once = np.unique(value * rows.count + user_row[seen], return_index=True)
     once.sort()
@@ -108,7 +109,8 @@ def allocated(rows: Rows, uses: Uses) -> Allocation:
     outputs = np.argsort(made, kind="stable")
     lane, own = _scan(made, last, outputs, rows.count)
     own[rows.last_node < 0] = -1
-    return Allocation(made, last, lane, own, _Read(user_row[seen], value), outputs)
+    read = _Read(small(user_row[seen]), small(value))
+    return Allocation(small(made), small(last), small(lane), small(own), read, small(outputs))
 
 
 def _scan(made: Integers, last: Integers, outputs: Integers, count: int) -> tuple[Integers, Integers]:
@@ -123,32 +125,30 @@ def _scan(made: Integers, last: Integers, outputs: Integers, count: int) -> tupl
     lane, free, fresh = [0] * len(made), list[int](), 0  # `fresh` is the first lane that was never used
     own, lowest = [], [0]  # of visited rows; and the lowest free lane before the first and after each of them
 
-    def take() -> int:
-        nonlocal fresh
-        if free:
-            return heappop(free)
-        fresh += 1
-        return fresh - 1
-
     for starts, ends in zip(each(starting[visited]), each(ending[visited]), strict=True):
         # The node takes over the lane of an operand if it can: a chain of operations is one straight line.
-        if starts == ends == 1:
-            here = lane[next(started)] = lane[next(ended)]
+        others: list[int] = []
+        if ends == 1:
+            here = lane[next(ended)]
+        elif ends:
+            here, *others = sorted([lane[next(ended)] for _ in range(ends)])
+        elif free:
+            here = heappop(free)
         else:
-            left = [lane[next(ended)] for _ in range(ends)]
-            here = min(left) if left else take()
-            values = [next(started) for _ in range(starts)]
-            for value in values[1:]:
-                lane[value] = take()
-            for one in left:
-                if one != here:
-                    heappush(free, one)
-            if values:
-                lane[values[0]] = here
+            here, fresh = fresh, fresh + 1
+        if starts:
+            lane[next(started)] = here
+        else:
+            heappush(free, here)
+        for _ in range(starts - 1):
+            if free:
+                lane[next(started)] = heappop(free)
             else:
-                heappush(free, here)
+                lane[next(started)], fresh = fresh, fresh + 1
+        for one in others:
+            heappush(free, one)
         own.append(here)
         lowest.append(free[0] if free else fresh)
-    lanes = np.array(lowest, np.int64)[np.searchsorted(visited, np.arange(count))]
+    lanes = np.repeat(np.array(lowest, np.int64), np.diff(visited, prepend=-1, append=count))[:count]
     lanes[visited] = own
     return np.array(lane, np.int64), lanes

@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from microtape.recording.model.formatting import FEW, format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Value
 from microtape.recording.model.summary import is_finite
+from microtape.recording.tables.fields import picked
 from tui.shell.spans import shown
 from tui.time.column_widths import COLUMNS, GAP, HEADINGS, NARROW, ColumnWidths, Need, least_heading, share_out, wanted
 from tui.time.cursor import StepCursor
@@ -64,11 +65,11 @@ class RowTexts:
     @cached_property
     def _text_needed(self) -> dict[str, int]:
         """The length of the longest text of each column."""
-        nodes = [self.timeline.node(node) for node in _sample(self.timeline.rows, TEXTS)]
-        columns = {"op": self.op, "name": self.name, "operands": self.operands, "shape": self.shape}
-        return {
-            name: max([least_heading(name), *(len(text(node)) for node in nodes)]) for name, text in columns.items()
-        }
+        texts = {"op": self.op, "name": self.name, "operands": self.operands, "shape": self.shape}
+        needed = [least_heading(name) for name in texts]
+        for node in picked(self.timeline.recording.nodes, _sample(self.timeline.rows, TEXTS)):
+            needed = [max(length, len(text(node))) for length, text in zip(needed, texts.values(), strict=True)]
+        return dict(zip(texts, needed, strict=True))
 
     @cached_property
     def _number_needed(self) -> dict[str, Need]:
@@ -111,7 +112,8 @@ class RowTexts:
     @cached_property
     def _only_scalars(self) -> bool:
         """Whether the value of every row is a single number, so that shapes carry no information."""
-        return all(self._tensor_shape(self.timeline.node(node)) == () for node in _sample(self.timeline.rows, TEXTS))
+        nodes = picked(self.timeline.recording.nodes, _sample(self.timeline.rows, TEXTS))
+        return all(self._tensor_shape(node) == () for node in nodes)
 
     def op(self, node: NodeRecord) -> str:
         """`mul`, `add_` for an in-place operation, `leaf` for a leaf and its AccumulateGrad."""

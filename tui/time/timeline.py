@@ -21,7 +21,8 @@ from microtape.recording.model.moment import SEED
 from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
 from microtape.recording.tables.columns import NONE
-from microtape.recording.tables.fields import are, inside, integers, picked
+from microtape.recording.tables.fields import are, as_integers, inside, integers, picked
+from microtape.recording.tables.ids import between, id_map, ids_of, small
 from tui.time.lane_allocation import Rows
 from tui.time.lanes import Lanes
 
@@ -107,14 +108,14 @@ class Timeline(moment.PassTimeline):
         return found
 
     @property
-    def rows(self) -> tuple[int, ...]:
+    def rows(self) -> Sequence[int]:
         """The nodes on this pass's tape: evaluated by it, recorded since the previous pass, or recorded by it."""
         return self.nodes
 
     @cached_property
     def row_of(self) -> Mapping[int, int]:
         """Node id to index into `rows`."""
-        return {node: row for row, node in enumerate(self.rows)}
+        return id_map(self._tape, np.arange(len(self.rows)))
 
     @cached_property
     def lanes(self) -> Lanes:
@@ -133,14 +134,14 @@ class Timeline(moment.PassTimeline):
         return next((one.versions for one in known), None) or Versions(self.recording)
 
     @cached_property
-    def forward(self) -> tuple[int, ...]:
+    def forward(self) -> Sequence[int]:
         """The operations recorded before this pass began, in execution order."""
-        return tuple(compress(self.rows, self._is_forward.tolist()))
+        return ids_of(self._tape[self._is_forward])
 
     @cached_property
     def forward_at(self) -> Mapping[int, int]:
         """Node id to the moment that records it, for operations."""
-        return {node: moment for moment, node in enumerate(self.forward, 1)}
+        return id_map(as_integers(self.forward), np.arange(1, len(self.forward) + 1))
 
     def moments_of(self, nodes: Iterable[int]) -> tuple[list[int], list[int]]:
         """The moments that record these nodes, and those that evaluate them; ascending."""
@@ -194,13 +195,13 @@ class Timeline(moment.PassTimeline):
         """For every n, the number of rows after the first n operations."""
         counts = np.append(0, np.flatnonzero(self._is_forward) + 1)
         counts[-1] = max(counts[-1], len(self.rows) - len(self.made_at))
-        return counts
+        return small(counts)
 
     @cached_property
     def swept(self) -> Integers:
         """For every n, the topmost row of an operation that backward has reached after n steps."""
         reached = np.where(self._is_leaf[self._step_rows], len(self.rows), self._step_rows)
-        return np.minimum.accumulate(np.append(len(self.rows), reached))
+        return small(np.minimum.accumulate(np.append(len(self.rows), reached)))
 
     @property
     def leaf_steps(self) -> Integers:
@@ -216,14 +217,14 @@ class Timeline(moment.PassTimeline):
         found = np.full(len(self.rows), len(self.steps))
         found[self._step_rows] = np.arange(len(self.steps))
         found[self._is_made] = len(self.steps)
-        return found
+        return small(found)
 
     # The columns from which these are computed
 
     @cached_property
     def _tape(self) -> Integers:
         """The nodes of the rows."""
-        return np.array(self.rows, np.int64)
+        return small(np.array(self.rows, np.int64))
 
     @cached_property
     def _is_leaf(self) -> npt.NDArray[np.bool_]:
@@ -243,7 +244,7 @@ class Timeline(moment.PassTimeline):
     @cached_property
     def _step_rows(self) -> Integers:
         """For each step, the row of its node."""
-        return np.searchsorted(self._tape, integers(self.steps, "node"))
+        return small(np.searchsorted(self._tape, small(integers(self.steps, "node"))))
 
     @cached_property
     def seeded(self) -> Mapping[int, tuple[Arrival, ...]]:
@@ -283,7 +284,7 @@ class Timeline(moment.PassTimeline):
     def _update_waiting(self, waiting: dict[int, None], start: int, stop: int) -> None:
         """Apply the steps from `start` up to, not including, `stop`."""
         sent = self.deliveries
-        some = slice(*np.searchsorted(sent.step, (start, stop)))
+        some = between(sent.step, start, stop)
         for node, left in zip(sent.node[some].tolist(), sent.left[some].tolist(), strict=True):
             if left:
                 waiting[node] = None

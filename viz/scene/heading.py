@@ -63,7 +63,7 @@ def notes(now: Moment, nodes: Sequence[int]) -> list[str]:
     recording, found = now.recording, []
     if recording.error is not None:
         found.append(f"the program raised {_first_line(recording.error)}")
-    refs = {ref for node in nodes for ref in recording.nodes[node].outputs if ref is not None}
+    refs = dict.fromkeys(ref for node in nodes for ref in recording.nodes[node].outputs if ref is not None)
     missing = sum(recording.value(ref) is None for ref in refs)
     if missing:
         about = "are gone: nothing kept them" if recording.options.get("snapshot") else "were not recorded"

@@ -43,7 +43,8 @@ from microtape.recording.model.model import (
     UpdateRecord,
 )
 from microtape.recording.tables.columns import Table
-from microtape.recording.tables.fields import as_integers, field, inside, integers
+from microtape.recording.tables.fields import as_integers, field, inside, integers, present
+from microtape.recording.tables.ids import ids_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -171,8 +172,8 @@ class _Records(References):
             raise Damaged(f"{where} has {len(one.roots)} roots and {len(one.seeds)} first gradients")
         all_within((capture.tensor for capture in one.captures), self.tensors, where)
         within(one.tape, self.nodes + 1, where)
-        for ids in (one.nodes, one.dependencies, one.ready):
-            all_within(ids, self.nodes, where)
+        for ids in (as_integers(one.nodes), as_integers(one.ready), ids_in(one.dependencies)):
+            Owners(lambda _: where).refuse(outside(ids, self.nodes), OUT_OF_RANGE)
         all_within(one.grads, self.tensors, where)
         self.error(one.error)
 
@@ -207,5 +208,5 @@ class _Records(References):
         Owners(name, sizes).refuse(wrong, OUT_OF_RANGE)
         sizes, made = inside(steps, "made")
         Owners(name, sizes).refuse(outside(as_integers(made), self.nodes), OUT_OF_RANGE)
-        for error in field(steps, "error"):
+        for error in present(steps, "error"):
             self.error(error)

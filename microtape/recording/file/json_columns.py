@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import math
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -42,55 +42,16 @@ from microtape.recording.tables.columns import (
     Table,
     Truths,
 )
+from microtape.recording.tables.ids import id_map, ids_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from microtape.recording.model.model import Value
-
     Integers: TypeAlias = npt.NDArray[np.int64]
 
-_NUMBERS = (int, bool, float)
+NUMBERS = (int, bool, float)
 _SHARED = 256  # Python has one object for each integer up to this
-_LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
-
-Numbering: TypeAlias = "Callable[[Sequence[Value | None]], list[int | None]]"
-
-
-def column(kind: Any, items: Sequence[Any], numbers: Numbering) -> Any:
-    """The JSON for `items`, all of one kind; `numbers` returns the numbers of arrays and summaries."""
-    kind, optional = _without_none(kind)
-    if kind is ValueType:
-        return numbers(items)
-    if kind in _NUMBERS:
-        return items
-    if _is_small(kind):
-        place = dict.fromkeys(items)
-        place.pop(None, None)
-        place.update(zip(place, range(len(place)), strict=True))
-        return {"at": list(map(place.get, items)), "of": _each(kind, list(place), numbers)}
-    if optional:
-        present = [one for one in items if one is not None]
-        return {"count": [int(one is not None) for one in items], "of": _each(kind, present, numbers)}
-    return _each(kind, items, numbers)
-
-
-def _each(kind: Any, items: Sequence[Any], numbers: Numbering) -> Any:
-    if _is_text(kind):
-        return [one if len(one) <= _LONGEST else one[: _LONGEST - 1] + "…" for one in items]
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin is tuple and arguments[-1] is Ellipsis:
-        return {"count": list(map(len, items)), "of": column(arguments[0], list(chain.from_iterable(items)), numbers)}
-    if origin is Mapping:
-        pairs = [pair for item in items for pair in sorted(item.items())]
-        return {
-            "count": list(map(len, items)),
-            "keys": column(arguments[0], [key for key, _ in pairs], numbers),
-            "of": column(arguments[1], [one for _, one in pairs], numbers),
-        }
-    kinds = _fields(kind)
-    columns: Iterable[Any] = zip(*items, strict=True) if items else [()] * len(kinds)
-    return {name: column(one, part, numbers) for (name, one), part in zip(kinds.items(), columns, strict=True)}
+LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
 
 class ColumnReader:
@@ -100,8 +61,8 @@ class ColumnReader:
     records that are made at once.
     """
 
-    def __init__(self, values: Sequence[Value], long: int = LONG) -> None:
-        self._values = Items(list(values))
+    def __init__(self, values: Column, long: int = LONG) -> None:
+        self._values = values
         self._long = long
         self._integers: dict[int | None, int | None] = {}
 
@@ -112,21 +73,21 @@ class ColumnReader:
         """
         is_long = self._is_long(stored)
         found = self._column(kind, stored, is_long)
-        return Table(found, np.arange(len(found))) if is_long else tuple(found.all())
+        return Table(found, range(len(found))) if is_long else tuple(found.all())
 
     def _is_long(self, stored: Any) -> bool:
         """Whether these are the columns of so many records that each is made when it is asked for."""
         fields = stored.values() if type(stored) is dict else ()
-        columns = [one.get("at") if type(one) is dict else one for one in fields]
+        columns = [stored, *(one.get("at") if type(one) is dict else one for one in fields)]
         return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0) >= self._long
 
     def _column(self, kind: Any, stored: Any, is_long: bool) -> Column:
-        kind, optional = _without_none(kind)
+        kind, optional = without_none(kind)
         if kind is ValueType:
             return _chosen(stored, self._values, optional, is_long)
-        if kind in _NUMBERS:
+        if kind in NUMBERS:
             return self._numbers(kind, stored, optional, is_long)
-        if _is_small(kind):
+        if is_small(kind):
             at, of = _parts(stored, "at", "of")
             items = self._each(kind, of, is_long=True) if is_long and self._is_long(of) else Items(self._all(kind, of))
             return _chosen(at, items, optional, is_long)
@@ -154,18 +115,21 @@ class ColumnReader:
         return Items(list(map(self._integers.setdefault, numbers, numbers)))
 
     def _each(self, kind: Any, stored: Any, is_long: bool) -> Column:
-        if _is_text(kind):
+        if is_text(kind):
             return Items(_texts(kind, stored))
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is tuple and arguments[-1] is Ellipsis:
             return self._tuples(arguments[0], stored, is_long)
         if origin is Mapping:
             count, keys, of = _parts(stored, "count", "keys", "of")
+            begins = not is_long and arguments == (int, int) and self._is_long(keys)
+            is_long = is_long or begins
             names, items = self._column(arguments[0], keys, is_long), self._column(arguments[1], of, is_long)
             if len(names) != len(items) or (arguments[0] is int and _lowest(names) < 0):
                 raise Damaged("a mapping with invalid keys")
-            return Mappings(_sizes(count, items), names, items)
-        kinds = _fields(kind)
+            sizes = _sizes(count, items)
+            return self._id_maps(sizes, names, items) if begins else Mappings(sizes, names, items)
+        kinds = fields_of(kind)
         parts = _parts(stored, *kinds)
         columns = {name: self._column(kinds[name], part, is_long) for name, part in zip(kinds, parts, strict=True)}
         if len(set(map(len, columns.values()))) > 1:
@@ -175,13 +139,18 @@ class ColumnReader:
     def _tuples(self, kind: Any, stored: Any, is_long: bool) -> Column:
         """Tuples of any length, each of which may be a table by itself: the steps of a pass."""
         count, of = _parts(stored, "count", "of")
-        begins = not is_long and not _is_small(kind) and self._is_long(of)
+        begins = not is_long and (kind is int or not is_small(kind)) and self._is_long(of)
         items = self._column(kind, of, is_long or begins)
         sizes = _sizes(count, items)
         if not begins:
             return Groups(sizes, items)
-        ends = accumulate(sizes.tolist(), initial=0)
-        return Items([Table(items, np.arange(start, end)) for start, end in pairwise(ends)])
+        if kind is int:
+            return Items([ids_of(items.integers(at), self._long) for at in _slices(sizes)])
+        return Items([Table(items, range(at.start, at.stop)) for at in _slices(sizes)])
+
+    def _id_maps(self, sizes: Integers, keys: Column, of: Column) -> Column:
+        """Mappings of ids to integers, each of which may be long by itself: the dependencies of a pass."""
+        return Items([id_map(keys.integers(at), of.integers(at), self._long) for at in _slices(sizes)])
 
 
 def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
@@ -223,10 +192,15 @@ def _sizes(stored: Any, items: Column, most: int | None = None) -> Integers:
     return sizes.astype(np.int64)
 
 
+def _slices(sizes: Integers) -> list[slice]:
+    """The places of the items of each tuple."""
+    return [slice(start, end) for start, end in pairwise(accumulate(sizes.tolist(), initial=0))]
+
+
 def _texts(kind: Any, stored: Any) -> list[str]:
     texts = _list(stored, {str})
-    if max(map(len, texts), default=0) > _LONGEST:
-        raise Damaged(f"a text of more than {_LONGEST:,} characters")
+    if max(map(len, texts), default=0) > LONGEST:
+        raise Damaged(f"a text of more than {LONGEST:,} characters")
     if kind is not str and not set(typing.get_args(kind)).issuperset(texts):
         raise Damaged(f"a word that is none of {', '.join(typing.get_args(kind))}")
     return texts
@@ -249,7 +223,7 @@ def _parts(stored: Any, *names: str) -> list[Any]:
     return [stored.pop(name) for name in names]  # removed, to hold only one copy
 
 
-def _fields(kind: Any) -> Mapping[str, Any]:
+def fields_of(kind: Any) -> Mapping[str, Any]:
     """The names and kinds of a record's fields; the fields of a pair are named 0 and 1."""
     if typing.get_origin(kind) is tuple:
         return {str(i): one for i, one in enumerate(typing.get_args(kind))}
@@ -257,7 +231,8 @@ def _fields(kind: Any) -> Mapping[str, Any]:
 
 
 @cache
-def _without_none(kind: Any) -> tuple[Any, bool]:
+def without_none(kind: Any) -> tuple[Any, bool]:
+    """A kind without None, and whether None was among it."""
     if typing.get_origin(kind) in (UnionType, typing.Union):
         (present,) = [one for one in typing.get_args(kind) if one is not NoneType]
         return present, True
@@ -265,14 +240,15 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 
 
 @cache
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether a kind is text, or one of some words."""
     return kind is str or typing.get_origin(kind) is Literal
 
 
 @cache
-def _is_small(kind: Any) -> bool:
+def is_small(kind: Any) -> bool:
     """Whether a kind is text, or a record of numbers, texts and small records."""
-    kind, _ = _without_none(kind)
+    kind, _ = without_none(kind)
     if typing.get_origin(kind) not in (None, Literal) or kind is ValueType or kind is float:
         return False
-    return _is_text(kind) or kind in _NUMBERS or all(map(_is_small, fields(kind).values()))
+    return is_text(kind) or kind in NUMBERS or all(map(is_small, fields(kind).values()))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_LISTS = 100_000  # lists and objects in a part of any length,
 _LARGEST = 2**63 - 1  # for which numpy takes all that are larger
+_UNREADABLE = "its JSON cannot be read"
 _LIST = 6  # and one more for so many bytes: `[0,0],` is an array without a dimension
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
@@ -29,23 +30,28 @@ def integers(count: int) -> re.Pattern[bytes]:
 
 
 _INTEGERS = integers(LONG)
+_MANY_ROWS = LONG
 
 
 class Parts:
     """The top-level members of the JSON, each parsed when it is asked for.
 
-    `save` writes each member on a line of its own, so a large recording is never in memory both as JSON and as records.
-    JSON that is laid out otherwise is parsed at once.
+    `save` writes each member on a line of its own. JSON that is laid out otherwise is parsed at once.
     """
 
-    def __init__(self, text: bytes) -> None:
-        self._texts: dict[str, bytes] = {}
+    def __init__(self, text: bytes | bytearray) -> None:
+        self._text = memoryview(text)
         self._parsed: dict[str, Any] = {}
         parts = list(_lines(text))
-        if len(parts) > 1 and all(re.fullmatch(rb'"\w+"', name) for name, _ in parts):
-            self._texts = {name[1:-1].decode(): part for name, part in parts}
+        names = [bytes(text[start:colon]) for start, colon, _ in parts]
+        is_laid_out = len(parts) > 1 and all(re.fullmatch(rb'"\w+"', name) for name in names)
+        self._places: dict[str, tuple[int, int]] = {}  # of the content of each member
+        if is_laid_out:
+            self._places = {
+                name[1:-1].decode(): (colon + 1, end) for name, (_, colon, end) in zip(names, parts, strict=True)
+            }
             return
-        whole = _parse(text)
+        whole = _parse(bytes(text))
         self.update(whole if type(whole) is dict else {})
 
     def update(self, parts: Mapping[str, Any]) -> None:
@@ -54,8 +60,9 @@ class Parts:
 
     def get(self, name: str) -> Any:
         """A part; None if it is missing."""
-        if name not in self._parsed and name in self._texts:
-            self._parsed[name] = _parse(self._texts.pop(name))
+        if name not in self._parsed and name in self._places:
+            start, end = self._places.pop(name)
+            self._parsed[name] = _parse(bytes(self._text[start:end]))
         return self._parsed.get(name)
 
     def take(self, name: str) -> Any:
@@ -66,21 +73,29 @@ class Parts:
 
     def take_columns(self, name: str) -> Any:
         """The same, with arrays for the long lists of integers in it; null is NONE there."""
-        if name in self._texts:
-            text = self._texts.pop(name)
-            self._parsed[name] = _parse_columns(text)
+        if name in self._places:
+            self._parsed[name] = _parse_columns(self._text, *self._places.pop(name))
+        return self.take(name)
+
+    def take_rows(self, name: str) -> Any:
+        """A part that is a list of lists. If it is long, with nothing but integers, `(their sizes, all integers)`."""
+        if name in self._places:
+            start, end = self._places[name]
+            rows = _parse_rows(bytes(self._text[start:end]))
+            if rows is not None:
+                del self._places[name]
+                return rows
         return self.take(name)
 
 
-def _lines(text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The name and the content of the member on each line; each content is copied once, for it may be large."""
+def _lines(text: bytes | bytearray) -> Iterator[tuple[int, int, int]]:
+    """Where the member on each line begins, where its colon is, and where it ends."""
     start, end = len(b"{") * text.startswith(b"{"), len(text) - len(b"}\n") * text.endswith(b"}\n")
     while start <= end:
         stop = text.find(b",\n", start, end)
         stop = end if stop < 0 else stop
         colon = text.find(b":", start, stop)
-        colon = stop if colon < 0 else colon
-        yield text[start:colon], text[colon + 1 : stop]
+        yield start, stop if colon < 0 else colon, stop
         start = stop + len(b",\n")
 
 
@@ -103,31 +118,60 @@ def _parse(text: bytes, length: int | None = None, arrays: Iterator[Integers] | 
     try:
         return json.loads(text, parse_constant=stand_in)
     except (ValueError, RecursionError) as error:  # not JSON, not UTF-8, a number of 5,000 digits, 100,000 brackets
-        raise Damaged("its JSON cannot be read") from error
+        raise Damaged(_UNREADABLE) from error
 
 
-def _parse_columns(text: bytes) -> Any:
-    """What the text stands for, with an array for each long list of integers.
+def _parse_columns(text: memoryview, start: int, end: int) -> Any:
+    """What a part of the text stands for, with an array for each long list of integers.
 
     Numpy reads integers five times as quickly as `json`, and makes no object for each.
     """
-    found = [one.span() for one in _INTEGERS.finditer(text)]
-    arrays = [_array(text[start + 1 : end - 1]) for start, end in found]
-    starts, ends = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
-    rest = b"NaN".join([text[start:end] for start, end in zip(starts, ends, strict=True)])
+    found = [one.span() for one in _INTEGERS.finditer(text, start, end)]
+    arrays = [_array(bytes(text[first + 1 : last - 1])) for first, last in found]
+    starts, ends = [start, *(last for _, last in found)], [*(first for first, _ in found), end]
+    rest = b"NaN".join([text[first:last] for first, last in zip(starts, ends, strict=True)])
     coming = iter(arrays)
-    part = _parse(rest, len(text), coming)
-    return part if next(coming, None) is None else _parse(text)  # what looked like a list is part of a string
+    part = _parse(rest, end - start, coming)
+    return part if next(coming, None) is None else _parse(bytes(text[start:end]))  # a list was in a string
+
+
+def _parse_rows(text: bytes) -> tuple[Integers, Integers] | None:
+    """The sizes of the lists and what is in them, if they are many, and lists of integers that are not negative."""
+    if text.count(b"],[") < _MANY_ROWS or text.translate(None, b"0123456789,[]"):
+        return None
+    flat = text[2:-2].replace(b"],[", b",-1,")
+    if text[:2] != b"[[" or text[-2:] != b"]]" or b"[" in flat or b"]" in flat:
+        return None
+    numbers = _array(flat)
+    is_end = numbers == -1
+    ends = np.append(np.flatnonzero(is_end), len(numbers))
+    return np.diff(ends, prepend=-1) - 1, numbers[~is_end]
 
 
 def _array(text: bytes) -> Integers:
     """The integers of a list, with NONE for null."""
+    nulls, count = text.count(b"null"), text.count(b",") + 1
+    if len(text) - nulls * len("ull") == 2 * count - 1:
+        return _digits(text.replace(b"null", b"n"))
+    none = NONE if b"-" in text else -1  # which is as quickly read as it is short
     try:
-        found = np.fromstring(text.replace(b"null", b"%d" % NONE), np.int64, sep=",")
+        found = np.fromstring(text.replace(b"null", b"%d" % none) if nulls else text, np.int64, sep=",")
     except ValueError as error:
-        raise Damaged("its JSON cannot be read") from error
-    if len(found) != text.count(b",") + 1 or found.max() == _LARGEST:
+        raise Damaged(_UNREADABLE) from error
+    if len(found) != count or found.max() == _LARGEST:
         raise Damaged("a number out of range")
+    if nulls and none != NONE:
+        found[found == none] = NONE
+    return found
+
+
+def _digits(text: bytes) -> Integers:
+    """The integers of a list in which each is a single digit, with `n` for null."""
+    symbols = np.frombuffer(text, np.uint8)
+    found, is_none = symbols[::2].astype(np.int64) - ord("0"), symbols[::2] == ord("n")
+    found[is_none] = NONE
+    if (symbols[1::2] != ord(",")).any() or (((found < 0) | (found > 9)) & ~is_none).any():
+        raise Damaged(_UNREADABLE)
     return found
 
 

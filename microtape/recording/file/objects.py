@@ -111,7 +111,7 @@ _SEQUENCES: dict[type, str] = {list: "list", tuple: "tuple", set: "set", frozens
 _INSTEAD = "; tensors, arrays, numbers, strings, and lists, tuples, sets and dicts of them can"
 
 
-def read_object(members: dict[str, bytes]) -> Any:
+def read_object(members: dict[str, bytearray]) -> Any:
     """The object from the members of its zip. Raises Damaged if they are not what `object_to_bytes` writes."""
     try:
         content = json.loads(members.pop(JSON))
@@ -127,7 +127,7 @@ def read_object(members: dict[str, bytes]) -> Any:
         raise Damaged("its JSON does not describe an object") from None
 
 
-def _read_array(i: int, row: Any, members: dict[str, bytes]) -> Any:
+def _read_array(i: int, row: Any, members: dict[str, bytearray]) -> Any:
     """Array number i, in memory of its own. Raises Damaged, or another error, if it is not as the table says."""
     name, shape = row
     flat = unpack_npy(name, members.pop(f"{i}.npy"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import chain, compress
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from microtape.recording.file.json_records import Damaged, Reader, reader
 from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
+from microtape.recording.tables.columns import Column
 
 _KINDS = {"bool": (), "uint": (8, 16, 32, 64), "int": (8, 16, 32, 64), "float": (16, 32, 64), "complex": (64, 128)}
 _NAMES = [f"{kind}{bits}" for kind, sizes in _KINDS.items() for bits in sizes or ("",)]
@@ -28,6 +29,8 @@ DTYPES = {name: np.dtype(name).newbyteorder("<") for name in _NAMES}
 _NAME_OF = {np.dtype(name).newbyteorder(order): name for name in _NAMES for order in ("<", ">")}
 _HEADER = 128  # bytes before the data of a member
 MOST_DIMENSIONS = 64  # as numpy and torch have
+NOWHERE = "an array that is stored nowhere"
+SHARED = "arrays that share what is stored"  # a small file would describe a large recording
 _FINEST = 64  # bins of a histogram, rows and columns of a thumbnail
 _ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
 
@@ -144,7 +147,8 @@ class Packer:
 
 
 def _packed(dtype: str, array: _Array) -> _Packed:
-    return _Packed(dtype, array.shape, array.astype(DTYPES[dtype], copy=False).tobytes())
+    stored = DTYPES[dtype]
+    return _Packed(dtype, array.shape, (array if array.dtype == stored else array.astype(stored)).tobytes())
 
 
 def name_of(dtype: np.dtype[Any]) -> str | None:
@@ -158,12 +162,13 @@ def npy_header(dtype: str, count: int) -> bytes:
     return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + text.ljust(_HEADER - 11).encode() + b"\n"
 
 
-def unpack_npy(dtype: str, data: bytes) -> _Array:
+def unpack_npy(dtype: str, data: bytes | bytearray) -> _Array:
     """The elements of a member written with `npy_header`, read-only. Raises Damaged for any other bytes."""
     count, rest = divmod(len(data) - _HEADER, DTYPES[dtype].itemsize)
     if rest or count < 0 or not data.startswith(npy_header(dtype, count)):
         raise Damaged(f"its {dtype} arrays do not begin or end as they should")
     array: _Array = np.frombuffer(data, DTYPES[dtype], count, _HEADER)
+    array.flags.writeable = False
     if dtype == "bool" and array.view(np.uint8).max(initial=0) > 1:
         raise Damaged("a bool that is neither 0 nor 1")
     return array
@@ -176,14 +181,19 @@ def read_values(rows: Any, packs: list[_Array]) -> list[Value]:
     is_array = [type(row) is list and len(row) > 0 and type(row[0]) is int for row in rows]
     numbers = list(chain.from_iterable(compress(rows, is_array)))
     if not {int}.issuperset(map(type, numbers)) or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < 2**63:
-        raise Damaged("an array that is stored nowhere")
-    values = [_array(row, packs) if array else _summary(row) for row, array in zip(rows, is_array, strict=True)]
+        raise Damaged(NOWHERE)
+    if min(map(len, compress(rows, is_array)), default=2) < 2:
+        raise Damaged(NOWHERE)
+    values = [
+        read_array(packs, row[0], row[1], row[2:]) if array else _summary(row)
+        for row, array in zip(rows, is_array, strict=True)
+    ]
     if sum([one.size for one in values if not isinstance(one, Summary)]) > sum([pack.size for pack in packs]):
-        raise Damaged("arrays that share what is stored")  # a small file would describe a large recording
+        raise Damaged(SHARED)
     return values
 
 
-def value_reader(table: list[Value]) -> Reader:
+def value_reader(table: Column) -> Reader:
     """A reader of the entry that stands for a value: its number, or in formats 1 and 2 the fields of a Summary."""
 
     def value(item: Any) -> Value:
@@ -191,16 +201,16 @@ def value_reader(table: list[Value]) -> Reader:
             return _summary(item)
         if type(item) is not int or not 0 <= item < len(table):
             raise Damaged("a value that is not stored")
-        return table[item]
+        (found,) = table.pick(slice(item, item + 1))
+        return cast("Value", found)
 
     return value
 
 
-def _array(row: list[Any], packs: list[_Array]) -> _Array:
-    """The array of these numbers, which are not negative: pack, offset, shape."""
-    if not 2 <= len(row) <= 2 + MOST_DIMENSIONS:
-        raise Damaged("an array that is stored nowhere")
-    pack, start, *shape = row
+def read_array(packs: Sequence[_Array], pack: int, start: int, shape: Sequence[int]) -> _Array:
+    """The array of this shape at an offset in a pack; no number is negative. Raises Damaged if it is not stored."""
+    if len(shape) > MOST_DIMENSIONS:
+        raise Damaged(NOWHERE)
     end = start + math.prod(shape)
     if pack >= len(packs) or end > packs[pack].size:
         raise Damaged("an array outside of what is stored")

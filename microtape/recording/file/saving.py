@@ -95,7 +95,7 @@ def _members_of(f: Any) -> list[str]:
             f.seek(0)
 
 
-def _unpacked(archive: zipfile.ZipFile) -> dict[str, bytes]:
+def _unpacked(archive: zipfile.ZipFile) -> dict[str, bytearray]:
     """The members by name. Raises Damaged if they cannot be unpacked."""
     try:
         return {one.filename: unpacked(archive, one) for one in archive.infolist()}

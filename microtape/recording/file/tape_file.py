@@ -22,16 +22,19 @@ from typing import Any, TypeGuard
 from microtape.basics.collector import paused
 from microtape.errors import RecordingError
 from microtape.recording.file.archive import Refused, most_unpacked, reason, write_whole, zipped
+from microtape.recording.file.column_writing import column, written
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.file.journal import START, in_its_place, parts_of
-from microtape.recording.file.json_columns import ColumnReader, column
+from microtape.recording.file.json_columns import ColumnReader
 from microtape.recording.file.json_parts import Parts
 from microtape.recording.file.json_records import Damaged, fields, reader
 from microtape.recording.file.packing import DTYPES, Packer, npy_header, read_values, unpack_npy, value_reader
+from microtape.recording.file.stored_arrays import StoredArrays
 from microtape.recording.file.unpacking import read_file, unzip
 from microtape.recording.model import model
 from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import Recording
+from microtape.recording.tables.columns import Column, Items
 
 _FORMAT = "microtape recording"
 _VERSION = 6
@@ -151,8 +154,8 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     parts = {field.name: getattr(recording, field.name) for field in dataclasses.fields(recording)}
     if not _are_options(recording.options):
         raise RecordingError("the options of a recording are words, finite numbers or lists of them")
-    parts |= {name: column(kind, parts[name], packer.numbers) for name, kind in _MANY.items()}
-    texts = {name: encode(part) for name, part in parts.items() if name != "notes"}
+    texts = {name: encode(part) for name, part in parts.items() if name not in _MANY and name != "notes"}
+    texts |= {name: written(column(kind, parts[name], packer.numbers), encode) for name, kind in _MANY.items()}
     if packer.hides_bad_numbers:
         from microtape.recording.findings.not_finite import arrays_where_bad_numbers_begin  # few files need it
 
@@ -180,9 +183,9 @@ def _from_journal(data: bytes, limit: int) -> Recording:
     return whole.recording()
 
 
-def _from_members(members: dict[str, bytes]) -> Recording:
+def _from_members(members: dict[str, bytearray]) -> Recording:
     top = Parts(members[_JSON])
-    members[_JSON] = b""  # a large text that is not read again
+    members[_JSON] = bytearray()  # a large text that only the parts hold
     if top.get("format") != _FORMAT:
         raise Refused("a zip archive, but not a recording: make one with `microtape record`")
     version = top.get("version")
@@ -199,7 +202,7 @@ def _from_members(members: dict[str, bytes]) -> Recording:
     arrays = [unpack_npy(dtype, members[f"{dtype}.npy"]) for dtype in sorted(packs)]
     if [array.size for array in arrays] != [packs[dtype] for dtype in sorted(packs)]:
         raise Damaged("arrays of the wrong size")
-    values = read_values(top.take("values"), arrays)
+    values = _values(top.take_rows("values"), arrays)
     read_value, columns = value_reader(values), ColumnReader(values)
     kinds = fields(Recording)
     options = top.get("options")
@@ -214,6 +217,14 @@ def _from_members(members: dict[str, bytes]) -> Recording:
         if name != "options"
     }
     return Recording(**parts, options=options)
+
+
+def _values(rows: Any, packs: list[Any]) -> Column:
+    """The table of values, in which those of a long recording are made when they are asked for."""
+    if type(rows) is not tuple:
+        return Items(read_values(rows, packs))
+    sizes, numbers = rows
+    return StoredArrays(sizes, numbers, packs)
 
 
 def _fields_before(version: int) -> dict[str, list[str]]:

@@ -20,17 +20,17 @@ def read_file(path: str, limit: int) -> bytes:
         Refused: it has more than `limit` bytes, or is neither a zip archive nor a journal.
     """
     with open(path, "rb") as file:
-        start = file.read(4)
+        start = file.peek(4)[:4]
         if start not in (b"PK\x03\x04", START[:4]):
             what = "empty" if not start else "not a recording (a .tape file is a zip archive)"
             raise Refused(f"{what}: make one with `microtape record script.py -o run.tape`")
-        data = start + file.read(min(limit, os.fstat(file.fileno()).st_size or limit))  # allocated at once
+        data = file.read(min(limit + 1, os.fstat(file.fileno()).st_size or limit + 1))  # allocated at once
     if len(data) > limit:
         raise Refused(f"larger than the limit of {limit:,} bytes; load(path, size_limit=...) raises it")
     return data
 
 
-def unzip(data: bytes, needed: str, known: Collection[str], limit: int) -> dict[str, bytes]:
+def unzip(data: bytes, needed: str, known: Collection[str], limit: int) -> dict[str, bytearray]:
     """The members by name, unpacked after their sizes have been checked.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -171,9 +171,12 @@ class Program:
     def doing(self, *ops: str) -> Sequence[NodeRecord]:
         """All nodes that do one of these."""
         nodes = self.recording.nodes
-        named = list(zip(field(nodes, "op"), field(nodes, "name"), strict=True))
-        wanted = {(op, name) for op, name in set(named) if _does(op, name, ops)}
-        return picked(nodes, [i for i, one in enumerate(named) if one in wanted]) if wanted else ()
+
+        def named() -> Iterator[tuple[str, str]]:
+            return zip(field(nodes, "op"), field(nodes, "name"), strict=True)
+
+        wanted = {(op, name) for op, name in set(named()) if _does(op, name, ops)}
+        return picked(nodes, [i for i, one in enumerate(named()) if one in wanted]) if wanted else ()
 
     def node(self, node: int) -> NodeRecord:
         """A node's record."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from microtape.recording.model.model import BackwardStep, Delivery
 from microtape.recording.tables.fields import inside, integers
+from microtape.recording.tables.ids import small
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -33,8 +34,8 @@ class Deliveries:
     def of(cls, steps: Sequence[BackwardStep]) -> Deliveries:
         """The deliveries of these steps."""
         sizes, every = inside(steps, "deliveries")
-        step = np.repeat(np.arange(len(steps)), sizes)
-        return cls(steps, step, integers(every, "node"), integers(every, "dependencies_left"))
+        step = np.repeat(small(np.arange(len(steps))), sizes)
+        return cls(steps, step, small(integers(every, "node")), small(integers(every, "dependencies_left")))
 
     def to(self, node: int) -> Received:
         """Those to one node."""
@@ -48,13 +49,13 @@ class Deliveries:
     @cached_property
     def _by_receiver(self) -> tuple[memoryview, memoryview, memoryview]:
         """The receivers in ascending order, and of each delivery its number and its step; quick to bisect."""
-        order = np.argsort(self.node, kind="stable")
+        order = small(np.argsort(self.node, kind="stable"))
         return self.node[order].data, order.data, self.step[order].data
 
     @cached_property
     def first_of_step(self) -> Integers:
         """For each step, the number of its first delivery."""
-        return np.searchsorted(self.step, np.arange(len(self.steps)))
+        return small(np.searchsorted(self.step, np.arange(len(self.steps), dtype=self.step.dtype)))
 
 
 class Received(Sequence[tuple[int, Delivery]]):

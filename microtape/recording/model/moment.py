@@ -7,10 +7,9 @@ nodes: at 0, backward has been called and has evaluated nothing yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from microtape.recording.model.ready_queues import ReadyQueues
 from microtape.recording.model.steps_by_node import steps_by_node
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import as_integers, inside, integers
+from microtape.recording.tables.ids import ids_of
 
 SEED = -1  # stands for the step of the first gradient, which no step delivered
 
@@ -108,15 +108,17 @@ class PassTimeline:
         return dict(zip(as_integers(made).tolist(), np.repeat(np.arange(len(sizes)), sizes).tolist(), strict=True))
 
     @cached_property
-    def nodes(self) -> tuple[int, ...]:
+    def nodes(self) -> Sequence[int]:
         """The nodes that the pass evaluates or records, and those that the program recorded since the previous pass."""
         nodes, pass_ = self.recording.nodes, self.pass_
         if pass_ is None:
-            return tuple(range(len(nodes)))
+            return ids_of(np.arange(len(nodes)))
         since = self.recording.passes[self.pass_index - 1].tape if self.pass_index else 0
-        before = range(since, min(pass_.tape, len(nodes)))
-        own = compress(before, (integers(nodes[since : pass_.tape], "pass_") == NONE).tolist())
-        return tuple(sorted({*pass_.nodes, *own, *self.made_at}))
+        own = integers(nodes[since : pass_.tape], "pass_") == NONE
+        is_here = np.zeros(len(nodes), bool)
+        is_here[since : since + len(own)] = own
+        is_here[as_integers(pass_.nodes)] = is_here[list(self.made_at)] = True
+        return ids_of(np.flatnonzero(is_here))
 
     @cached_property
     def evaluates(self) -> frozenset[int]:

@@ -6,6 +6,7 @@ take a million numbers.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -15,6 +16,7 @@ from microtape.recording.model.deliveries import Deliveries
 from microtape.recording.model.model import Pass, Recording
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import integers, picked
+from microtape.recording.tables.ids import small
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,13 +44,12 @@ class ReadyQueues:
         if not has_run.all():
             _leave_without_running(end, since, rank, rank_of_run)
         leaving = np.lexsort((rank, has_run, end))
-        self._nodes, self._since, self._end = nodes[leaving], since[leaving], end[leaving]
+        self._nodes, self._since, self._end = small(nodes[leaving]), small(since[leaving]), small(end[leaving])
         self._first_since = np.minimum.accumulate(self._since[::-1])[::-1]  # of a node and those that leave after it
 
     def after(self, steps: int) -> tuple[int, ...]:
         """The ready queue after that many steps, next node first."""
-        gone = np.searchsorted(self._end, steps, "right")
-        come = np.searchsorted(self._first_since, steps, "right")
+        gone, come = bisect_right(self._end.data, steps), bisect_right(self._first_since.data, steps)
         here = slice(gone, come)  # nodes before `gone` have left; nodes from `come` on have not arrived
         return tuple(self._nodes[here][self._since[here] <= steps].tolist())
 

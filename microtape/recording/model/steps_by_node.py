@@ -10,6 +10,7 @@ import numpy as np
 from microtape.recording.model.model import BackwardStep
 from microtape.recording.tables.columns import Table
 from microtape.recording.tables.fields import integers
+from microtape.recording.tables.ids import small
 
 
 def steps_by_node(steps: Sequence[BackwardStep]) -> Mapping[int, BackwardStep]:
@@ -23,8 +24,8 @@ class StepsByNode(Mapping[int, BackwardStep]):
     def __init__(self, steps: Sequence[BackwardStep]) -> None:
         self._steps = steps
         nodes = integers(steps, "node")
-        self._order = np.argsort(nodes, kind="stable")
-        self._nodes = nodes[self._order].data  # quick to bisect
+        self._order = small(np.argsort(nodes, kind="stable"))
+        self._nodes = small(nodes[self._order]).data  # quick to bisect
 
     def __getitem__(self, node: int) -> BackwardStep:
         at = bisect_right(self._nodes, node) - 1

@@ -12,6 +12,7 @@ import numpy as np
 from microtape.recording.model.model import NodeRecord
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import are, inside, integers, picked
+from microtape.recording.tables.ids import between, small
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,10 +31,10 @@ class Uses:
     def of(cls, nodes: Sequence[NodeRecord], tape: Sequence[int]) -> Uses:
         """The uses by the nodes with these ids, in tape order."""
         sizes, edges = inside(picked(nodes, tape), "edges")
-        user, node = np.repeat(np.array(tape, np.int64), sizes), integers(edges, "node")
+        node = integers(edges, "node")
         leads = node != NONE
-        user, node = user[leads], node[leads]
-        return cls(nodes, user, node, integers(edges, "input_nr")[leads])
+        user = np.repeat(small(np.array(tape, np.int64)), sizes)[leads]
+        return cls(nodes, user, small(node[leads]), small(integers(edges, "input_nr")[leads]))
 
     def with_ends(self, ends: Sequence[Iterable[tuple[int, int]]]) -> Uses:
         """With paths that end beside the tape, each given by the nodes and outputs that it comes from.
@@ -45,9 +46,9 @@ class Uses:
         values = np.array([value for _, value in found], np.int64).reshape(-1, 2)
         return Uses(
             self.nodes,
-            np.append(self.user, users),
-            np.append(self.node, values[:, 0]),
-            np.append(self.output, values[:, 1]),
+            small(np.append(self.user, users)),
+            small(np.append(self.node, values[:, 0])),
+            small(np.append(self.output, values[:, 1])),
         )
 
     def users_of(self, node: int) -> tuple[int, ...]:
@@ -56,18 +57,17 @@ class Uses:
 
     def of_node(self, node: int) -> list[int]:
         """The same, a node as often as it uses one."""
-        first, stop = np.searchsorted(self._sorted_nodes, (node, node + 1))
-        found: list[int] = self.user[self._by_node[first:stop]].tolist()
+        found: list[int] = self.user[self._by_node[between(self._sorted_nodes, node, node + 1)]].tolist()
         return found
 
     @cached_property
     def of_leaf(self) -> npt.NDArray[np.bool_]:
         """Whether each value is a leaf."""
-        return are(picked(self.nodes, self.node.tolist()), "kind", "accumulate")
+        return are(picked(self.nodes, self.node), "kind", "accumulate")
 
     @cached_property
     def _by_node(self) -> npt.NDArray[np.int64]:
-        return np.argsort(self.node, kind="stable")
+        return small(np.argsort(self.node, kind="stable"))
 
     @cached_property
     def _sorted_nodes(self) -> npt.NDArray[np.int64]:

@@ -64,13 +64,19 @@ def items(records: Sequence[Any], name: str) -> Sequence[Any]:
     return found.inside()[1] if isinstance(found, Table) else list(chain.from_iterable(found))
 
 
+def present(records: Sequence[Any], name: str) -> Sequence[Any]:
+    """A field of records that are seldom there: those that are not None."""
+    found = field(records, name)
+    return found.inside()[1] if isinstance(found, Table) else [one for one in found if one is not None]
+
+
 def picked(records: Sequence[Any], at: Sequence[int] | Integers) -> Sequence[Any]:
     """The records at these places."""
     if len(at) == len(records) and isinstance(at, range):
         return records
     if isinstance(records, Table):
         return records.pick(np.asarray(at, np.int64))
-    return [records[i] for i in at]
+    return [records[i] for i in (at.tolist() if isinstance(at, np.ndarray) else at)]
 
 
 def are_there(items: Sequence[Any]) -> npt.NDArray[np.bool_]:

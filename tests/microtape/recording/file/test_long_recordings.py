@@ -15,6 +15,7 @@ import microtape as mt
 from microtape.errors import RecordingError
 from microtape.recording.file import json_parts
 from microtape.recording.file.json_records import Damaged
+from microtape.recording.file.stored_arrays import StoredArrays
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import NodeRecord, Recording
@@ -29,7 +30,7 @@ SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 
 @pytest.fixture(name="all_long")
 def recordings_are_long() -> Iterator[None]:
-    """Every recording counts as long."""
+    """Every recording counts as long, and so does every list in its JSON."""
     with all_long():
         yield
 
@@ -62,8 +63,10 @@ def test_a_long_recording_is_told_and_judged_like_a_short_one(
     assert findings(long) == findings(recording)
 
 
-def test_a_long_recording_is_saved_as_it_was(all_long: None, tmp_path: Path) -> None:
-    save(network(), tmp_path / "run.tape")
+@SAME_FOLDER
+@given(recordings())
+def test_a_long_recording_is_saved_as_it_was(all_long: None, tmp_path: Path, recording: Recording) -> None:
+    save(recording, tmp_path / "run.tape")
     save(load(tmp_path / "run.tape"), tmp_path / "again.tape")
     assert (tmp_path / "again.tape").read_bytes() == (tmp_path / "run.tape").read_bytes()
 
@@ -148,3 +151,30 @@ def test_a_long_recording_is_checked(all_long: None, tmp_path: Path) -> None:
     save(Recording("", recording.nodes, recording.tensors, (damaged,), {}), tmp_path / "run.tape")
     with pytest.raises(RecordingError, match="step 1 of pass 0 has a number out of range"):
         load(tmp_path / "run.tape")
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([[0], [0, 1]], "stored nowhere"),
+        ([[0, 0, *[1] * 65], [0, 1]], "stored nowhere"),
+        ([[1, 0, 2], [0, 1]], "outside of what is stored"),
+        ([[0, 5, 2], [0, 1]], "outside of what is stored"),
+        ([[0, 2**62, 2**61], [0, 1]], "outside of what is stored"),
+        ([[0, 0, 2**62, 2**62], [0, 1]], "outside of what is stored"),
+        ([[0, 0, 0, 2**62, 2**62], [0, 1]], "impossible shape"),
+        ([[0, 0, 6], [0, 1]], "share what is stored"),
+    ],
+)
+def test_the_arrays_of_a_long_recording_are_checked(rows: list[list[int]], why: str) -> None:
+    sizes, numbers = np.array([len(row) for row in rows]), np.array([number for row in rows for number in row])
+    with pytest.raises(Damaged, match=why):
+        StoredArrays(sizes, numbers, [np.arange(6.0)])
+
+
+def test_an_array_of_a_long_recording_is_one_object() -> None:
+    arrays = StoredArrays(np.array([4, 2, 3]), np.array([0, 0, 1, 2, 0, 5, 0, 2, 0]), [np.arange(6.0)])
+    first = arrays.pick(np.array([1, 0]))
+    assert [one.tolist() for one in first] == [5.0, [[0.0, 1.0]]]
+    assert arrays.all()[0] is first[1]
+    assert arrays.all()[2].shape == (0,)

@@ -12,7 +12,7 @@ from microtape.recording.file.json_columns import ColumnReader
 
 @contextlib.contextmanager
 def all_long() -> Iterator[None]:
-    """Every recording that is loaded counts as long, and so does every list in its JSON that has two integers or rows."""
+    """Every recording that is loaded counts as long, and so does every list of two integers or rows in its JSON."""
     with (
         patch.object(tape_file, "ColumnReader", lambda values: ColumnReader(values, long=0)),
         patch.object(json_parts, "_INTEGERS", json_parts.integers(2)),

@@ -8,17 +8,20 @@ model/     what a recording is
   contracts           what a Function promised;  undifferentiable: why an output gets no gradient
   versions            who wrote each version of a tensor, who saved it, who read it
   growing             a recording to which passes are added;  displayed: what a notebook can show
-  moment              a pass after some of its steps;  ready_queues: which nodes are ready then
-  deliveries          the gradients that a pass delivers;  uses: which node uses which value;  steps_by_node
   cut_history         why a gradient does not reach a node or a leaf
   summary             what is kept of a large array;  thumbnail: the means of its blocks
   measure             the sizes of many arrays at once;  dtypes: what the name of a dtype says
   formatting          numbers, shapes and arrays as short text
   formula             a node's formula and its numbers;  arithmetic: evaluates formulas;  source: the user's lines
 
+moments/   a pass after some of its steps
+  moment              its state then;  ready_queues: which nodes are ready
+  deliveries          the gradients that a pass delivers;  uses: which node uses which value;  steps_by_node
+
 tables/    the records of a long recording
   columns             a column for each field, and tables of which each record is made when it is asked for
   fields              whole fields as arrays, of tables and of tuples alike
+  ids                 many ids, and integers that belong to them
 
 findings/  what is wrong in a recorded program
   finding             what a finding is;  find: all findings of a recording

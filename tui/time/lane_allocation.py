@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.uses import Uses
+from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.fields import each
 from microtape.recording.tables.ids import between, small
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from microtape.recording.model.model import NodeRecord
-from microtape.recording.model.uses import Uses
+from microtape.recording.moments.uses import Uses
 from tui.time.lane_allocation import Allocation, Rows, allocated
 
 if TYPE_CHECKING:

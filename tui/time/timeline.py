@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from microtape.recording.model import moment
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
-from microtape.recording.model.moment import SEED
-from microtape.recording.model.uses import Uses
 from microtape.recording.model.versions import Versions
+from microtape.recording.moments import moment
+from microtape.recording.moments.moment import SEED
+from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import are, as_integers, inside, integers, picked
 from microtape.recording.tables.ids import between, id_map, ids_of, small

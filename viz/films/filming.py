@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from microtape.basics.collector import paused
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Moment, PassTimeline
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from microtape.recording.model.formatting import format_value
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import SPACE, Box
 from viz.films.fixed_layout import FixedLayout

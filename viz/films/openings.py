@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.scene.scene import Scene, reopened
 
 MOST_OPENINGS = 16  # of a pass

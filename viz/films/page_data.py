@@ -14,7 +14,7 @@ from typing import Any
 from microtape.recording.model.contracts import output_name
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Place, Recording, Summary, Value
-from microtape.recording.model.moment import Moment, PassTimeline
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.graph import Row
 from viz.basics.heat import heat

@@ -11,8 +11,8 @@ from microtape.recording.model.calls import CallRecord, FunctionRecord
 from microtape.recording.model.contracts import output_name, role_of
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BackwardStep, Operand, Recording, TensorRef, Value
-from microtape.recording.model.moment import Moment
 from microtape.recording.model.undifferentiable import why_undifferentiable
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxKind, BoxState, Cluster, Port, Row, Tone
 from viz.basics.options import Detail

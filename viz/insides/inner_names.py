@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microtape.recording.model.model import Operand, TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.insides.walk import InnerStep, Insides
 from viz.planning.display_names import NAME_WIDTH, call_title, code_at, tensor_name

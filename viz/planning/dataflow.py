@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from microtape.recording.model.model import NodeRecord, TensorRecord, TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)

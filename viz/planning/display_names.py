@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 
 NAME_WIDTH = 24

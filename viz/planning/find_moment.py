@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Moment, PassTimeline
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.errors import DrawError
 from viz.basics.options import as_whole_number
 

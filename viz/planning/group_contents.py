@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from microtape.recording.model.model import Place, TensorRef, Value
-from microtape.recording.model.moment import Moment, PassTimeline
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.planning.box_plan import InputGroup, Link
 from viz.planning.dataflow import Use
 from viz.planning.fold_tree import Group

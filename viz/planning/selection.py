@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import as_whole_number

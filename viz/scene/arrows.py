@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Value
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.graph import Arrow, ArrowKind, Box
 from viz.basics.options import Detail
 from viz.planning.box_plan import BoxPlan, Key, Link

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
-from microtape.recording.model.moment import Moment
 from microtape.recording.model.undifferentiable import why_undifferentiable
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Port, Row
 from viz.basics.options import Detail

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Collection, Mapping
 
 from microtape.recording.findings import Finding
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Arrow, ArrowKind, Box, BoxState, Row
 from viz.basics.options import Detail

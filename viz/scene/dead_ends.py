@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from microtape.recording.model.cut_history import way_back
 from microtape.recording.model.model import BorderRecord, TensorRef
-from microtape.recording.model.moment import Moment
 from microtape.recording.model.undifferentiable import why_border
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Arrow, Box, Row
 from viz.basics.options import SMALL

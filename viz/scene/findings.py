@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH, Row
 from viz.planning.box_plan import BoxPlan, Key

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from microtape.recording.model.model import Place, TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Box, BoxState, Row, Tone
 from viz.basics.options import Detail

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import ErrorRecord
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import LINE_WIDTH, VisualGraph
 from viz.planning.display_names import location

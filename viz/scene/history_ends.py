@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from microtape.recording.model.cut_history import crossing, way_back
 from microtape.recording.model.model import BorderKind, BorderRecord, NodeRecord, TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.graph import Row
 from viz.planning.dataflow import Cut
 from viz.planning.display_names import call_title, location, operand_name, tensor_name

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, TensorRef, Value
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Row
 from viz.planning.display_names import NAME_WIDTH, named_in_forward, tensor_name

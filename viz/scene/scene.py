@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from microtape.recording.model.model import TensorRef
-from microtape.recording.model.moment import Moment
+from microtape.recording.moments.moment import Moment
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.options import MAX_BOXES, UNASKED, Detail, Folding, as_whole_number, details
 from viz.planning.box_plan import BoxPlan, Key, Planner

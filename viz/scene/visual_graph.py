@@ -8,7 +8,7 @@ from dataclasses import replace
 from microtape.basics.collector import paused
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Recording, TensorRef
-from microtape.recording.model.moment import Moment, PassTimeline
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, ArrowKind, Box, VisualGraph
 from viz.basics.options import FEW, MAX_BOXES, Folding
 from viz.planning.box_plan import InputGroup, Key

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from microtape.recording.model.model import Value
-from microtape.recording.model.moment import Moment
 from microtape.recording.model.summary import is_finite, is_zero
+from microtape.recording.moments.moment import Moment
 from viz.basics.graph import ArrowKind
 from viz.planning.box_plan import BoxPlan, Key, Link
 from viz.scene.findings import boxes_of, happened

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from weakref import WeakKeyDictionary
 
 from microtape.recording.model.model import NodeRecord
-from microtape.recording.model.moment import Moment, PassTimeline
 from microtape.recording.model.versions import Versions
+from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.graph import Arrow, Box, Row
 from viz.planning.box_plan import BoxPlan, Key
 from viz.planning.display_names import tensor_name

@@ -30,8 +30,8 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines, written_operands
-from microtape.recording.model.steps_by_node import steps_by_node
-from microtape.recording.model.uses import Uses
+from microtape.recording.moments.steps_by_node import steps_by_node
+from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
 from microtape.recording.tables.fields import field, integers, picked, truths
 

@@ -22,7 +22,7 @@ from PIL import Image
 import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import PassTimeline
+from microtape.recording.moments.moment import PassTimeline
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz

@@ -10,7 +10,7 @@ import pytest
 import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import PassTimeline
+from microtape.recording.moments.moment import PassTimeline
 from tests.support.browser import Browser, needs_browser
 from tests.support.rendering import needs_graphviz
 from viz.basics.options import Folding

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.recording.model.model import Recording
-from microtape.recording.model.moment import PassTimeline
+from microtape.recording.moments.moment import PassTimeline
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
 from viz.basics.options import Folding

@@ -22,8 +22,8 @@ from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Summary
-from microtape.recording.model.moment import PassTimeline
 from microtape.recording.model.summary import summarize
+from microtape.recording.moments.moment import PassTimeline
 from tests.support.random_recordings import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])

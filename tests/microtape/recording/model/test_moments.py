@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microtape.recording import record
-from microtape.recording.model.moment import PassTimeline
+from microtape.recording.moments.moment import PassTimeline
 from tests.support.live import leaf
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import microtape as mt
 from microtape.recording.engines import record, snapshot
-from microtape.recording.model.moment import PassTimeline
+from microtape.recording.moments.moment import PassTimeline
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 

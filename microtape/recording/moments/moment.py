@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.model.cut_history import borders_by_output
-from microtape.recording.model.deliveries import Deliveries, Received
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -26,8 +25,9 @@ from microtape.recording.model.model import (
     TensorRef,
     Value,
 )
-from microtape.recording.model.ready_queues import ReadyQueues
-from microtape.recording.model.steps_by_node import steps_by_node
+from microtape.recording.moments.deliveries import Deliveries, Received
+from microtape.recording.moments.ready_queues import ReadyQueues
+from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import as_integers, inside, integers
 from microtape.recording.tables.ids import ids_of

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from microtape.recording.model.deliveries import Deliveries
 from microtape.recording.model.model import Pass, Recording
+from microtape.recording.moments.deliveries import Deliveries
 from microtape.recording.tables.columns import NONE
 from microtape.recording.tables.fields import integers, picked
 from microtape.recording.tables.ids import small

@@ -7,11 +7,16 @@ later.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection
 from typing import Any
 
+import torch
 from torch import overrides
 
+_is_compiling = torch.compiler.is_compiling
 _stack: Any = overrides  # untyped
+_WITH_FAST_PATHS = ("torch.nn.modules.activation", "torch.nn.modules.transformer")
 
 
 class StackedMode:
@@ -52,3 +57,36 @@ class StackedMode:
         for one in reversed(above):
             _stack._push_mode(one)
         self._is_on = False
+
+
+class FastPaths:
+    """A context in which the layers of a transformer take their fast path in evaluation, as they do without our modes.
+
+    They ask `has_torch_function`, which says yes to any mode, and the slower path has other bits.
+    """
+
+    def __init__(self, ours: Collection[overrides.TorchFunctionMode]) -> None:
+        self._ours = ours
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        self._before = original = _stack.has_torch_function
+
+        def has_torch_function(relevant_args: Any) -> bool:
+            if _is_compiling() or sys._getframe(1).f_globals.get("__name__") not in _WITH_FAST_PATHS:
+                return bool(original(relevant_args))
+            modes = _stack._get_current_function_mode_stack()
+            if any([one not in self._ours for one in modes]):
+                return True
+            for _ in modes:
+                _stack._pop_mode()
+            try:
+                return bool(original(relevant_args))
+            finally:
+                for one in modes:
+                    _stack._push_mode(one)
+
+        _stack.has_torch_function = has_torch_function
+
+    def __exit__(self, *error: object) -> None:
+        _stack.has_torch_function = self._before

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
+from torch.overrides import TorchFunctionMode
 
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
@@ -30,7 +31,7 @@ from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
-from microtape.recording.pytorch.mode_stack import StackedMode
+from microtape.recording.pytorch.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
@@ -88,9 +89,11 @@ class TorchRecorder:
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
         self.operations = Operations(self.tensors, self.faults)
         self.call_stack = CallStack(self)
-        self._modes = [StackedMode(self.operations)]
+        modes: list[TorchFunctionMode] = [self.operations]
         if check not in (None, "functions"):
-            self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
+            modes.append(RememberingMode(lambda: self.checker, self.operations))
+        self._modes = [StackedMode(one) for one in modes]
+        self._fast_paths = FastPaths(modes)
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
@@ -144,6 +147,7 @@ class TorchRecorder:
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
+            stack.enter_context(self._fast_paths)
             for mode in self._modes:
                 stack.enter_context(mode)
             self._inside = stack.pop_all()
@@ -294,8 +298,9 @@ class TorchRecorder:
         try:
             request = request_of(args, kwargs, self.operations.nodes_were_read)
             asked = [one for one in request.inputs if not is_transformed(one)]
-            if not all(map(has_graph, (*request.outputs, *asked))):
-                return None  # torch refuses, or a function transform gives its argument back
+            ends = *request.outputs, *asked
+            if not all([has_graph(one, is_only_captured=not request.accumulate) for one in ends]):
+                return None  # torch refuses
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
                 place = self.sources.place(site) if site is not None else None

@@ -35,6 +35,15 @@ def request_of(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: b
     )  # fmt: skip
 
 
+class AccumulateGrad:
+    """Stands for torch's node of a leaf whose function transform is over: torch does not tell it any more."""
+
+    next_functions = ()
+
+    def __init__(self, variable: torch.Tensor) -> None:
+        self.variable = variable
+
+
 def edge_of(output: Any) -> tuple[Any, int]:
     """The node that computed an output, or accumulates its gradient, and which of the node's outputs it is."""
     if not isinstance(output, torch.Tensor):
@@ -45,11 +54,16 @@ def edge_of(output: Any) -> tuple[Any, int]:
         if output.layout is not torch.strided and not output.is_nested:  # torch looks at a view, and this has none
             copied: Any = output.clone().grad_fn
             return copied.next_functions[0][0], 0
-        return torch.autograd.graph.get_gradient_edge(output).node, 0
+        try:
+            return torch.autograd.graph.get_gradient_edge(output).node, 0
+        except (AssertionError, AttributeError):
+            if not is_wrapped(output):
+                raise
+            return AccumulateGrad(output), 0
 
 
-def has_graph(output: Any) -> bool:
-    """Whether a pass can begin at an output."""
+def has_graph(output: Any, *, is_only_captured: bool = True) -> bool:
+    """Whether a pass can begin at an output; a leaf of a transform that is over has no node for a hook of ours."""
     if not isinstance(output, torch.Tensor):
         return True
     if not tells_history(output):
@@ -59,9 +73,10 @@ def has_graph(output: Any) -> bool:
     if not output.requires_grad or output.is_inference():
         return False
     try:
-        return edge_of(output)[0] is not None
-    except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor,
-        return False  # or a leaf of a function transform that is over
+        node, _ = edge_of(output)
+        return node is not None and (is_only_captured or not isinstance(node, AccumulateGrad))
+    except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor
+        return False
 
 
 def key_in(graph: Graph, wanted: Any) -> NodeEdge:

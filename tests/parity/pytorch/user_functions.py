@@ -111,8 +111,9 @@ def linear_algebra():
 def convolutions():
     x = leaf(1, 4, 6, 6)
     model = nn.Sequential(
-        nn.Conv2d(4, 4, 3, groups=4, padding="same", padding_mode="reflect"), nn.GroupNorm(2, 4), nn.Hardswish(inplace=True),
-        nn.ConvTranspose2d(4, 2, 2, 2), nn.InstanceNorm2d(2, affine=True), nn.AvgPool2d(2), nn.MaxPool2d(3, return_indices=True),
+        nn.Conv2d(4, 4, 3, groups=4, padding="same", padding_mode="reflect"), nn.GroupNorm(2, 4),
+        nn.Hardswish(inplace=True), nn.ConvTranspose2d(4, 2, 2, 2), nn.InstanceNorm2d(2, affine=True),
+        nn.AvgPool2d(2), nn.MaxPool2d(3, return_indices=True),
     )  # fmt: skip
     pooled, indices = model(x.to(memory_format=torch.channels_last))
     nn.functional.max_unpool2d(pooled, indices, 3).square().sum().backward()
@@ -207,7 +208,8 @@ def transforms_that_return_what_they_are_given():
     jacobian, value = func.jacrev(lambda one: (one, one * 2), has_aux=True)(x)
     return (
         func.jacrev(lambda one: one)(x), func.grad(lambda one: one)(x[0]), func.vjp(lambda one: one, x)[1](x),
-        func.vmap(lambda one: one)(x), func.hessian(lambda one: one)(x), func.jacfwd(lambda one: one)(x), jacobian, value,
+        func.vmap(lambda one: one)(x), func.hessian(lambda one: one)(x), func.jacfwd(lambda one: one)(x),
+        jacobian, value,
     )  # fmt: skip
 
 

@@ -66,7 +66,8 @@ def functional_calls():
 def weight_and_spectral_norm():
     utils = nn.utils.parametrizations
     model = nn.Sequential(
-        utils.weight_norm(nn.Linear(3, 4)), nn.Tanh(), utils.spectral_norm(nn.Linear(4, 4)), utils.orthogonal(nn.Linear(4, 4))
+        utils.weight_norm(nn.Linear(3, 4)), nn.Tanh(), utils.spectral_norm(nn.Linear(4, 4)),
+        utils.orthogonal(nn.Linear(4, 4)),
     )  # fmt: skip
     optimizer = torch.optim.Adam(model.parameters(), 0.1)
     for _ in range(2):

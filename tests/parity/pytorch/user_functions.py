@@ -150,7 +150,7 @@ def sorting_and_counting():
     (
         top.sum() + (ordered * torch.arange(5)).sum() + middle.sum() + x.quantile(0.3) + x.kthvalue(2).values.sum()
         + peaks.sum() + x.logcumsumexp(0).sum() + x.roll(1, 0)[0].sum() + x.diff().square().sum()
-        + torch.take_along_dim(x, where, 1).prod() + x.aminmax()[0] + x.renorm(2, 0, 1.0).sum()
+        + torch.take_along_dim(x, where, 1).prod() + x.amin() + x.renorm(2, 0, 1.0).sum()
     ).backward()  # fmt: skip
     return x.grad, order
 
@@ -220,3 +220,20 @@ def leaves_that_are_results():
     loss.backward()
     x.backward(torch.ones(3))
     return loss.grad, x.grad
+
+
+def a_retained_gradient_of_a_tensor_that_the_pass_frees():
+    x = leaf(3)
+    y = x * 2
+    y.retain_grad()
+    z = y * x
+    del y  # from here on only the node of `z` holds it
+    z.sum().backward()
+    return x.grad
+
+
+def a_pass_that_begins_at_leaves_of_all_kinds():
+    x, table = leaf(3), torch.eye(3).to_sparse().requires_grad_()
+    torch.autograd.backward([x, table], [torch.ones(3), torch.eye(3).to_sparse()], inputs=[x, table])
+    (same,) = torch.autograd.grad(x, x, torch.ones(3))
+    return x.grad, table.grad.to_dense(), same

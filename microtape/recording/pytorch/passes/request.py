@@ -51,11 +51,11 @@ def edge_of(output: Any) -> tuple[Any, int]:
     if output.grad_fn is not None:
         return output.grad_fn, output.output_nr
     with torch.inference_mode(False), torch.enable_grad():
-        if output.layout is not torch.strided and not output.is_nested:  # torch looks at a view, and this has none
-            copied: Any = output.clone().grad_fn
-            return copied.next_functions[0][0], 0
         try:
             return torch.autograd.graph.get_gradient_edge(output).node, 0
+        except RuntimeError:  # torch looks at a view, and has none of a sparse tensor, or of one with named sides
+            copied: Any = output.clone().grad_fn
+            return copied.next_functions[0][0], 0
         except (AssertionError, AttributeError):
             if not is_wrapped(output):
                 raise

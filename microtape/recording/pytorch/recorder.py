@@ -298,8 +298,7 @@ class TorchRecorder:
         try:
             request = request_of(args, kwargs, self.operations.nodes_were_read)
             asked = [one for one in request.inputs if not is_transformed(one)]
-            ends = *request.outputs, *asked
-            if not all([has_graph(one, is_only_captured=not request.accumulate) for one in ends]):
+            if not all(map(has_graph, (*request.outputs, *asked))):
                 return None  # torch refuses
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)

@@ -221,3 +221,42 @@ def test_programs_with_tensors_of_a_kind_are_undisturbed(torch, kind, program):
         return  # torch refuses the program
     elif recording.passes and program is not dequantized:
         assert values
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_leaf_that_a_pass_is_asked_for_is_not_looked_at_through_a_view(torch):
+    """A subclass of the program's sees all that is computed with it, and may refuse a view."""
+    from torch.utils._pytree import tree_map
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    seen = []
+
+    class Strict(torch.Tensor):
+        @staticmethod
+        def __new__(cls, inner):
+            return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            seen.append(str(function))
+            if "view" in seen[-1] or "clone" in seen[-1]:
+                raise ValueError(seen[-1])
+            args, kwargs = tree_map(lambda x: x.inner if isinstance(x, Strict) else x, (args, kwargs or {}))
+            return tree_map(lambda x: Strict(x) if isinstance(x, torch.Tensor) else x, function(*args, **kwargs))
+
+    def run():
+        seen.clear()
+        x, y, unused = (Strict(torch.ones(3)).requires_grad_() for _ in range(3))
+        (x * y).sum().backward(inputs=[x])
+        gradient, _ = torch.autograd.grad((y * 2).sum(), [y, unused], allow_unused=True)
+        return [*x.grad.inner.tolist(), *gradient.inner.tolist(), *seen]
+
+    alone = run()
+    with TorchRecorder() as recorder:
+        assert run() == alone
+    assert recorder.recording.faults == ()
+    assert [len(one.steps) for one in recorder.recording.passes] == [3, 2]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 
+from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.graph import Graph, NodeEdge
 from microtape.recording.pytorch.reading.wrapped import is_wrapped
 from microtape.recording.pytorch.tensors import tells_history
@@ -36,7 +38,7 @@ def request_of(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: b
 
 
 class AccumulateGrad:
-    """Stands for torch's node of a leaf whose function transform is over: torch does not tell it any more."""
+    """Stands for torch's node of a leaf that is not told: that of a function transform which is over, for example."""
 
     next_functions = ()
 
@@ -53,17 +55,18 @@ def edge_of(output: Any) -> tuple[Any, int]:
     with torch.inference_mode(False), torch.enable_grad():
         try:
             return torch.autograd.graph.get_gradient_edge(output).node, 0
-        except RuntimeError:  # torch looks at a view, and has none of a sparse tensor, or of one with named sides
-            copied: Any = output.clone().grad_fn
-            return copied.next_functions[0][0], 0
         except (AssertionError, AttributeError):
             if not is_wrapped(output):
                 raise
-            return AccumulateGrad(output), 0
+        except Exception:  # torch looks at a view: there may be none of a sparse tensor, a named one, a subclass
+            with contextlib.suppress(Exception):
+                copied: Any = output.clone().grad_fn
+                return copied.next_functions[0][0], 0
+        return AccumulateGrad(output), 0
 
 
-def has_graph(output: Any, *, is_only_captured: bool = True) -> bool:
-    """Whether a pass can begin at an output; a leaf of a transform that is over has no node for a hook of ours."""
+def has_graph(output: Any) -> bool:
+    """Whether a pass can begin at an output."""
     if not isinstance(output, torch.Tensor):
         return True
     if not tells_history(output):
@@ -72,19 +75,30 @@ def has_graph(output: Any, *, is_only_captured: bool = True) -> bool:
         return True
     if not output.requires_grad or output.is_inference():
         return False
+    if type(output) not in PLAIN:
+        return True
     try:
-        node, _ = edge_of(output)
-        return node is not None and (is_only_captured or not isinstance(node, AccumulateGrad))
+        return edge_of(output)[0] is not None
     except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor
         return False
 
 
-def key_in(graph: Graph, wanted: Any) -> NodeEdge:
-    """The edge that ends at what a pass was asked for; without a node if it is not in the graph."""
-    if is_transformed(wanted) and wanted.grad_fn is None:  # torch may not tell its AccumulateGrad any more
-        return next((key for key, leaf in graph.leaves.items() if leaf is wanted), None), 0
-    node, output_nr = edge_of(wanted)
-    return graph.keys.get(id(node)), output_nr
+def keys_in(graph: Graph, wanted: Iterable[Any]) -> list[NodeEdge]:
+    """The edges that end at what a pass was asked for; without a node where it is not in the graph."""
+    leaves = {id(leaf): key for key, leaf in graph.leaves.items()}
+    found: list[NodeEdge] = []
+    for one in wanted:
+        if is_leaf(one):
+            found.append((leaves.get(id(one)), 0))
+        else:
+            node, output_nr = edge_of(one)
+            found.append((graph.keys.get(id(node)), output_nr))
+    return found
+
+
+def is_leaf(wanted: Any) -> bool:
+    """Whether a pass was asked for a tensor that no node computed."""
+    return isinstance(wanted, torch.Tensor) and wanted.grad_fn is None
 
 
 def is_transformed(tensor: Any) -> bool:

@@ -63,6 +63,12 @@ def named(torch):
     return torch.linspace(-1, 1, 6).reshape(2, 3).refine_names("a", "b").requires_grad_()
 
 
+def buffer(torch):
+    if not hasattr(torch.nn, "Buffer"):
+        pytest.skip("torch has buffers of their own type since 2.5")
+    return torch.nn.Buffer(torch.ones(2, 3)).requires_grad_()
+
+
 def plain(dtype: str) -> Any:
     def make(torch):
         kind = getattr(torch, dtype)
@@ -85,7 +91,7 @@ KINDS: dict[str, Any] = {
     "expanded": lambda torch: torch.linspace(-1, 1, 3).expand(2, 3).requires_grad_(),
     "empty": lambda torch: torch.empty(0, 3, requires_grad=True),
     "parameter": lambda torch: torch.nn.Parameter(torch.ones(2, 3)),
-    "buffer": lambda torch: torch.nn.Buffer(torch.ones(2, 3)).requires_grad_(),
+    "buffer": buffer,
     "coo": sparse("sparse_coo"),
     "csr": sparse("sparse_csr"),
     "meta": lambda torch: torch.empty(2, 3, device="meta", requires_grad=True),
@@ -206,6 +212,8 @@ def test_programs_with_tensors_of_a_kind_are_undisturbed(torch, kind, program):
     from microtape.recording.pytorch.recorder import TorchRecorder
 
     alone = outcome(torch, kind, program)
+    if kind == "masked" and alone[0] == "AttributeError":
+        pytest.skip("before 2.6, torch loses the mask of a gradient that nothing in Python holds")
     with TorchRecorder() as recorder:
         recorded = outcome(torch, kind, program)
     assert recorded == alone

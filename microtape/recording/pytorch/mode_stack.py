@@ -23,7 +23,7 @@ class StackedMode:
     """A context in which a mode may be on the stack."""
 
     def __init__(self, mode: overrides.TorchFunctionMode) -> None:
-        self._mode = mode
+        self.mode = mode
         self._is_on = False  # or held by torch during a call
         self._wanted = False
 
@@ -37,7 +37,7 @@ class StackedMode:
         """Put the mode on the stack."""
         self._wanted = True
         if not self._is_on:
-            _stack._push_mode(self._mode)
+            _stack._push_mode(self.mode)
             self._is_on = True
 
     def take_off(self) -> None:
@@ -49,10 +49,10 @@ class StackedMode:
         """Take the mode off if it is still on the stack, but not wanted."""
         if self._wanted or not self._is_on:
             return
-        if not any(one is self._mode for one in _stack._get_current_function_mode_stack()):
+        if not any(one is self.mode for one in _stack._get_current_function_mode_stack()):
             return  # torch holds it
         above = []
-        while (top := _stack._pop_mode()) is not self._mode:
+        while (top := _stack._pop_mode()) is not self.mode:
             above.append(top)
         for one in reversed(above):
             _stack._push_mode(one)

@@ -11,16 +11,11 @@ from typing import Any
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
-from torch.overrides import TorchFunctionMode
 
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.model.model import (
-    CUT_SHORT,
-    ErrorRecord,
-    Recording,
-)
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, Recording
 from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
@@ -89,11 +84,9 @@ class TorchRecorder:
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
         self.operations = Operations(self.tensors, self.faults)
         self.call_stack = CallStack(self)
-        modes: list[TorchFunctionMode] = [self.operations]
+        self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
-            modes.append(RememberingMode(lambda: self.checker, self.operations))
-        self._modes = [StackedMode(one) for one in modes]
-        self._fast_paths = FastPaths(modes)
+            self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
@@ -147,7 +140,7 @@ class TorchRecorder:
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
-            stack.enter_context(self._fast_paths)
+            stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
             self._inside = stack.pop_all()

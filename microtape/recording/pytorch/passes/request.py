@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -83,9 +83,9 @@ def has_graph(output: Any) -> bool:
         return False
 
 
-def keys_in(graph: Graph, wanted: Iterable[Any]) -> list[NodeEdge]:
+def keys_in(graph: Graph, wanted: Sequence[Any]) -> list[NodeEdge]:
     """The edges that end at what a pass was asked for; without a node where it is not in the graph."""
-    leaves = {id(leaf): key for key, leaf in graph.leaves.items()}
+    leaves = {id(leaf): key for key, leaf in graph.leaves.items()} if wanted else {}
     found: list[NodeEdge] = []
     for one in wanted:
         if is_leaf(one):

@@ -118,7 +118,7 @@ class UserHooks:
     def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
         """The calls of hooks during the node's step.
 
-        A tensor that the pass has freed meanwhile retains nothing. It must not be held until here: before torch 2.9,
+        A tensor that the pass has freed meanwhile retains nothing. It must not be held until here: in torch 2.8,
         that of a weak reference is an empty object after torch has freed the tensor.
         """
         for seen, before in self._retained.pop(key, ()) if self._retained else ():

@@ -341,7 +341,10 @@ class Timeline(moment.PassTimeline):
 
     @cached_property
     def leaf_ref(self) -> Mapping[int, TensorRef]:
-        """Leaf tensor id to the version that this tape's operations used first, for leaves that have a row."""
+        """Leaf tensor id to the version that this tape's operations used first, for leaves that have a row.
+
+        Of a leaf that no operation uses, the version that the pass begins at.
+        """
         nodes, refs = self.recording.nodes, dict[int, TensorRef]()
         wanted = {nodes[node].variable for node in compress(self.rows, self._is_leaf.tolist())}
         for node in self.rows:
@@ -351,7 +354,8 @@ class Timeline(moment.PassTimeline):
                     wanted.remove(ref.tensor)
             if not wanted:
                 break
-        return refs
+        roots = self.pass_.root_tensors if self.pass_ is not None else ()
+        return {ref.tensor: ref for ref in roots if ref is not None and ref.tensor in wanted} | refs
 
     def node(self, node: int) -> NodeRecord:
         """The node's record."""

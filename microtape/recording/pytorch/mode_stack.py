@@ -7,18 +7,23 @@ later.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection
 from typing import Any
 
+import torch
 from torch import overrides
 
+_is_compiling = torch.compiler.is_compiling
 _stack: Any = overrides  # untyped
+_WITH_FAST_PATHS = ("torch.nn.modules.activation", "torch.nn.modules.transformer")
 
 
 class StackedMode:
     """A context in which a mode may be on the stack."""
 
     def __init__(self, mode: overrides.TorchFunctionMode) -> None:
-        self._mode = mode
+        self.mode = mode
         self._is_on = False  # or held by torch during a call
         self._wanted = False
 
@@ -32,7 +37,7 @@ class StackedMode:
         """Put the mode on the stack."""
         self._wanted = True
         if not self._is_on:
-            _stack._push_mode(self._mode)
+            _stack._push_mode(self.mode)
             self._is_on = True
 
     def take_off(self) -> None:
@@ -44,11 +49,44 @@ class StackedMode:
         """Take the mode off if it is still on the stack, but not wanted."""
         if self._wanted or not self._is_on:
             return
-        if not any(one is self._mode for one in _stack._get_current_function_mode_stack()):
+        if not any(one is self.mode for one in _stack._get_current_function_mode_stack()):
             return  # torch holds it
         above = []
-        while (top := _stack._pop_mode()) is not self._mode:
+        while (top := _stack._pop_mode()) is not self.mode:
             above.append(top)
         for one in reversed(above):
             _stack._push_mode(one)
         self._is_on = False
+
+
+class FastPaths:
+    """A context in which the layers of a transformer take their fast path in evaluation, as they do without our modes.
+
+    They ask `has_torch_function`, which says yes to any mode, and the slower path has other bits.
+    """
+
+    def __init__(self, ours: Collection[overrides.TorchFunctionMode]) -> None:
+        self._ours = ours
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        self._before = original = _stack.has_torch_function
+
+        def has_torch_function(relevant_args: Any) -> bool:
+            if _is_compiling() or sys._getframe(1).f_globals.get("__name__") not in _WITH_FAST_PATHS:
+                return bool(original(relevant_args))
+            modes = _stack._get_current_function_mode_stack()
+            if any([one not in self._ours for one in modes]):
+                return True
+            for _ in modes:
+                _stack._pop_mode()
+            try:
+                return bool(original(relevant_args))
+            finally:
+                for one in modes:
+                    _stack._push_mode(one)
+
+        _stack.has_torch_function = has_torch_function
+
+    def __exit__(self, *error: object) -> None:
+        _stack.has_torch_function = self._before

@@ -33,7 +33,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     word_of,
 )
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
-from microtape.recording.pytorch.reading.wrapped import levels_inside
+from microtape.recording.pytorch.reading.wrapped import is_wrapped, levels_inside
 from microtape.recording.pytorch.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
@@ -245,6 +245,14 @@ class Operations(_Mode):  # type: ignore[misc]
             if not any(one is other for other in results):
                 results.append(one)
         recorded = [one for one in results if _is_made_since(start, one)] if end != start else []
+        if end != start and not recorded and (made := _made_inside(start, result, before)):
+            operands_inside = [_inside(one) for one, _ in before]  # as the level further out sees the call
+            before = [(one, self.tensors.see(one).latest) for one in operands_inside]
+            recorded, results, wrote = (
+                made,
+                made,
+                [one for one in operands_inside if any(one is other for other in made)],
+            )
         has_history = any(one.requires_grad for one, _ in before) or (detaches and self._has_history(before[0][0]))
         if not recorded and not results:
             return
@@ -365,6 +373,21 @@ def _is_made_since(sequence_nr: int, tensor: Any) -> bool:
     if not tensor.requires_grad or not tells_history(tensor) or tensor.grad_fn is None:
         return False
     return bool(tensor.grad_fn._sequence_nr() >= sequence_nr)
+
+
+def _made_inside(sequence_nr: int, result: Any, before: Sequence[tuple[Any, int]]) -> list[Any]:
+    """What nodes since this number have computed at a level further out, for results of `vmap` without a history.
+
+    Also for operands: such a write counts no version.
+    """
+    found = [one for one in tensors_in((result, [one for one, _ in before]), {}) if is_wrapped(one)]
+    inside = {id(one): one for each in found for one in levels_inside(each) if _is_made_since(sequence_nr, one)}
+    return list(inside.values())
+
+
+def _inside(tensor: Any) -> Any:
+    """The tensor with a history that a tensor of `vmap` is around; the tensor itself where there is none."""
+    return next((one for one in levels_inside(tensor) if one.requires_grad), tensor)
 
 
 def _storage(tensor: Any) -> int:

@@ -15,11 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.model.model import (
-    CUT_SHORT,
-    ErrorRecord,
-    Recording,
-)
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, Recording
 from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
@@ -30,7 +26,7 @@ from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
-from microtape.recording.pytorch.mode_stack import StackedMode
+from microtape.recording.pytorch.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
@@ -144,6 +140,7 @@ class TorchRecorder:
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
             stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
+            stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
             self._inside = stack.pop_all()
@@ -295,7 +292,7 @@ class TorchRecorder:
             request = request_of(args, kwargs, self.operations.nodes_were_read)
             asked = [one for one in request.inputs if not is_transformed(one)]
             if not all(map(has_graph, (*request.outputs, *asked))):
-                return None  # torch refuses, or a function transform gives its argument back
+                return None  # torch refuses
             with paused(), torch._C.DisableTorchFunctionSubclass():
                 site = site_of(frame)
                 place = self.sources.place(site) if site is not None else None

@@ -39,6 +39,8 @@ def test_a_backward_is_called_recorded_and_shown(capsys: pytest.CaptureFixture[s
 def test_a_node_can_be_stepped_through(capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 
+    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 5):
+        pytest.skip("a pass begins at a node since torch 2.5")
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     tui.step(weight.sum().grad_fn)
     assert ".grad  [1, 1]  complete" in capsys.readouterr().out

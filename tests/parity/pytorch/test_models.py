@@ -318,8 +318,8 @@ def test_nothing_is_found_in_a_model_in_which_nothing_is_wrong(program: Path) ->
     assert [one for one in findings(recorded(program)[0]) if one.severity != "notice"] == []
 
 
-@pytest.mark.xfail(strict=True, reason="reading `untyped_storage()` of a gradient leaves a second user of its storage")
-def test_torch_adds_gradients_in_place_as_without_the_recorder() -> None:
+def test_torch_adds_gradients_in_place_as_without_the_recorder_up_to_2_9() -> None:
+    """From 2.10 on, reading `untyped_storage()` of a gradient leaves a second user of its storage."""
     import torch
 
     def version() -> int:
@@ -330,4 +330,6 @@ def test_torch_adds_gradients_in_place_as_without_the_recorder() -> None:
 
     expected = version()
     with ProgramRecorder():
-        assert version() == expected
+        found = version()
+    major, minor = map(int, torch.__version__.split(".")[:2])
+    assert (found == expected) == ((major, minor) < (2, 10))

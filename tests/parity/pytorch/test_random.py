@@ -32,6 +32,7 @@ hooks."""
 
 def test_fixture_words_are_those_of_programs() -> None:
     import torch
+    import torch.utils.checkpoint
 
     from tests.parity.random.topics import write
 

@@ -206,3 +206,56 @@ def test_a_large_array_of_a_transform_is_summarised(torch):
     arrived = [step.grad_outputs[0] for step in recording.passes[0].steps]
     assert [one.shape for one in arrived] == [(), (50_000,), (50_000,)]
     assert arrived[2].max == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_transform_of_a_function_that_gives_its_argument_back_is_a_pass(torch):
+    x = torch.tensor([0.5, -1.0, 2.0])
+
+    def same(x):
+        return x
+
+    for transformed in (torch.func.jacrev(same), torch.func.vjp(same, x)[1], torch.func.hessian(same)):
+        recording = recording_of(lambda transformed=transformed: transformed(x))
+        (only,) = recording.passes
+        assert recording.faults == ()
+        assert (only.steps, len(only.roots), only.captures[0].value.shape) == ((), 1, (3,))
+    found = recording_of(lambda: torch.func.jacrev(lambda x: (x, x.sin()))(x))
+    assert [one[0] for one in all_values(found)] == ["SinBackward0"]
+
+
+def test_nodes_of_operations_inside_of_vmap_have_their_lines_modules_and_values(torch):
+    models = [torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU()) for _ in range(4)]
+    weights, buffers = torch.func.stack_module_state(models)
+
+    def run():
+        def one(weights, buffers, x):
+            hidden = torch.func.functional_call(models[0], (weights, buffers), (x,))
+            return hidden.exp()
+
+        torch.func.vmap(one, (0, 0, None))(weights, buffers, torch.ones(5, 3)).sum().backward()
+
+    recording = recording_of(run)
+    own = [one for one in recording.nodes if one.variable is None]
+    assert all(one.place is not None for one in own)
+    scopes = {one.name: recording.scopes[one.scope].name for one in own if one.scope is not None}
+    assert (scopes["BmmBackward0"], scopes["ReluBackward0"]) == ("0 Linear", "1 ReLU")
+    (exp,) = [one for one in own if one.op == "exp"]
+    operand, result = exp.operands[0].ref, exp.outputs[0]
+    assert recording.tensors[operand.tensor].name == "hidden"
+    assert recording.value(result).shape == recording.value(operand).shape == (4, 5, 2)
+
+
+def test_a_write_in_place_inside_of_vmap_is_noted(torch):
+    w = torch.ones(3, requires_grad=True)
+
+    def one(row):
+        y = row * w
+        y.mul_(2)
+        y[0] = 1.0
+        return y
+
+    recording = recording_of(lambda: torch.func.vmap(one)(torch.ones(4, 3)).sum().backward())
+    written = [one for one in recording.nodes if one.in_place]
+    assert [one.name for one in written] == ["MulBackward0", "CopySlices"]
+    assert recording.value(written[0].outputs[0]).tolist() == [[2, 2, 2]] * 4

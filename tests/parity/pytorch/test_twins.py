@@ -51,8 +51,7 @@ def both(run: Any, torch: Any) -> tuple[Recording, Recording]:
 
 def what(found: Comparison) -> str:
     """What keeps two recordings from being equal."""
-    lost = [[one.nodes[i].name for i in nodes] for one, nodes in zip((found.a, found.b), found.unmatched, strict=True)]
-    return f"{found.differences[:3]} {lost} {found.only} {found.counts}"
+    return f"{found.differences[:3]} {unmatched_names(found)} {found.only} {found.counts}"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -60,17 +59,31 @@ def what(found: Comparison) -> str:
 def test_a_program_and_its_twin_are_equal(torch, name):
     own, other = both(getattr(twins, name), torch)
     assert own.passes
-    for found in (compare(own, other), compare(other, own)):
-        assert found.is_equal, what(found)
+    alone = ["SliceBackward0"] if name == "indexing" and slices_whole_sides(torch) else []
+    for found, unmatched in ((compare(own, other), ([], alone)), (compare(other, own), (alone, []))):
+        assert found.is_equal or (alone and not found.differences), what(found)
+        assert unmatched_names(found) == unmatched
         assert found.counts.values > 5
+
+
+def slices_whole_sides(torch):
+    """Whether `x[:, None]` makes a node for `:`, as before torch 2.9."""
+    return bool(torch.ones(2, requires_grad=True)[:, None].grad_fn.next_functions[0][0].next_functions)
+
+
+def unmatched_names(found: Comparison) -> tuple[list[str], list[str]]:
+    """The names of the nodes that only one of the recordings has."""
+    first, second = (
+        sorted(one.nodes[i].name for i in nodes) for one, nodes in zip((found.a, found.b), found.unmatched, strict=True)
+    )
+    return first, second
 
 
 @pytest.mark.parametrize(("name", "nodes"), OTHER_NODES.items())
 def test_where_torch_has_other_nodes_the_rest_agrees(torch, name, nodes):
     found = compare(*both(getattr(twins, name), torch))
     assert not found.differences
-    assert found.unmatched[0] == ()
-    assert sorted(found.b.nodes[i].name for i in found.unmatched[1]) == sorted(nodes)
+    assert unmatched_names(found) == ([], sorted(nodes))
 
 
 def test_another_order_is_reported_by_itself(torch):

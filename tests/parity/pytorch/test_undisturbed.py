@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-HELPERS = ("leaf", "trained")
+HELPERS = ("leaf", "trained", "gradients_of")
 NAMES = [
     (module, one.name)
-    for module in ("undisturbed", "surroundings")
+    for module in ("undisturbed", "surroundings", "user_loops", "user_functions")
     for one in ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
     if isinstance(one, ast.FunctionDef) and one.name not in HELPERS and not one.name.startswith("_")
 ]

@@ -165,3 +165,14 @@ def test_a_warning_that_is_an_error_is_one() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         recorded(run)
+
+
+def test_a_leaf_that_is_the_root_of_a_pass_has_its_value_in_its_row() -> None:
+    from tui.time.cursor import StepCursor
+    from tui.time.row_texts import RowTexts
+    from tui.time.timeline import Timeline
+
+    recording = recorded(lambda torch: torch.ones(3, requires_grad=True).sum().detach().requires_grad_().backward())
+    rows = RowTexts(Timeline(recording, 0))
+    leaf = recording.passes[0].steps[0].node
+    assert rows.value(StepCursor(rows.timeline, rows.timeline.last), leaf, 10) == "3"

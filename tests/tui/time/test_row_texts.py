@@ -4,7 +4,9 @@ import dataclasses
 
 import pytest
 
+import microtape
 from tests.support import handmade
+from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline
 
@@ -33,3 +35,12 @@ def test_of_the_path_of_a_leaf_the_end_is_shown(width, shown):
     tensors[leaf.variable] = tensors[leaf.variable]._replace(names=(PATH,))
     rows = RowTexts(Timeline(dataclasses.replace(recording, tensors=tuple(tensors)), 0))
     assert rows.name(leaf, width) == shown
+
+
+def test_a_leaf_that_is_the_root_has_its_value():
+    with microtape.record() as recorder:
+        loss = (2 * microtape.ones(3, requires_grad=True)).sum().detach().requires_grad_()
+        loss.backward()
+    rows = RowTexts(Timeline(recorder.recording, 0))
+    leaf = recorder.recording.passes[0].steps[0].node
+    assert rows.value(StepCursor(rows.timeline, rows.timeline.last), leaf, 10) == "6"

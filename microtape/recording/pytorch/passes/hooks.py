@@ -11,7 +11,7 @@ import torch
 from microtape.recording.model.model import HookCall, Value
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.node_text import hook_name
-from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.notes import GraphNode, SeenTensor
 
 _KINDS = {
     "tensor": "tensor hook",
@@ -36,7 +36,7 @@ class UserHooks:
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
         self._changed: set[GraphNode] = set()
-        self._retained: dict[GraphNode, list[tuple[torch.Tensor, Value | None]]] = {}  # with .grad before the pass
+        self._retained: dict[GraphNode, list[tuple[SeenTensor, Value | None]]] = {}  # with .grad before the pass
 
     def watch_node(self, key: GraphNode, node: Any, handle: Any, *, probe: bool) -> tuple[str, ...]:
         """Watch the hooks of a node; `handle` is of our own. Returns their names.
@@ -78,7 +78,7 @@ class UserHooks:
             if tensor is not None:
                 self._watch_tensor(key, tensor)
                 if tensor.retains_grad:
-                    self._retained.setdefault(key, []).append((tensor, self._value(tensor.grad)))
+                    self._retained.setdefault(key, []).append((seen, self._value(tensor.grad)))
 
     def _watch_tensor(self, key: GraphNode, tensor: torch.Tensor) -> None:
         hooks: Any = tensor._backward_hooks
@@ -116,8 +116,14 @@ class UserHooks:
         return key in self._changed
 
     def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
-        """The calls of hooks during the node's step."""
-        for tensor, before in self._retained.pop(key, ()) if self._retained else ():
+        """The calls of hooks during the node's step.
+
+        A tensor that the pass has freed meanwhile retains nothing. It must not be held until here: in torch 2.8,
+        that of a weak reference is an empty object after torch has freed the tensor.
+        """
+        for seen, before in self._retained.pop(key, ()) if self._retained else ():
+            if (tensor := seen.tensor) is None:
+                continue
             self._calls.setdefault(key, []).append(
                 HookCall("retain_grad", type(tensor).__name__, before, self._value(tensor.grad))
             )

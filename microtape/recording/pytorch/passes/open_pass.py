@@ -24,7 +24,14 @@ from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.passes.buffers import TorchSums, is_added_by_numpy
 from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
 from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, StepNotes
-from microtape.recording.pytorch.passes.request import Request, edge_of, is_transformed, key_in
+from microtape.recording.pytorch.passes.request import (
+    AccumulateGrad,
+    Request,
+    edge_of,
+    is_leaf,
+    is_transformed,
+    keys_in,
+)
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Made, Reached
 from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, state_of
@@ -86,10 +93,11 @@ class OpenPass:
         if torch.is_anomaly_enabled():
             hide_our_frames(graph.nodes.values())
         keys = graph.keys
-        self.inputs = [key_in(graph, one) for one in request.inputs]
+        self.inputs = keys_in(graph, request.inputs)
         asked = zip(request.inputs, self.inputs, strict=True)
-        if unreached := [edge_of(one)[0] for one, (key, _) in asked if key is None and not is_transformed(one)]:
-            reached.adopt(reached.walk(unreached))
+        if unreached := [one for one, (key, _) in asked if key is None and not is_transformed(one)]:
+            nodes = [AccumulateGrad(one) if is_leaf(one) else edge_of(one)[0] for one in unreached]
+            reached.adopt(reached.walk(nodes))
         root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.schedule = Schedule(graph.edges, root_keys, self.inputs, captures=not request.accumulate)
         self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in self.schedule.runs}

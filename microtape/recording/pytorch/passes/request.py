@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
 
+from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.graph import Graph, NodeEdge
 from microtape.recording.pytorch.reading.wrapped import is_wrapped
 from microtape.recording.pytorch.tensors import tells_history
@@ -35,6 +37,15 @@ def request_of(args: tuple[Any, ...], kwargs: dict[str, Any], nodes_were_read: b
     )  # fmt: skip
 
 
+class AccumulateGrad:
+    """Stands for torch's node of a leaf that is not told: that of a function transform which is over, for example."""
+
+    next_functions = ()
+
+    def __init__(self, variable: torch.Tensor) -> None:
+        self.variable = variable
+
+
 def edge_of(output: Any) -> tuple[Any, int]:
     """The node that computed an output, or accumulates its gradient, and which of the node's outputs it is."""
     if not isinstance(output, torch.Tensor):
@@ -42,10 +53,16 @@ def edge_of(output: Any) -> tuple[Any, int]:
     if output.grad_fn is not None:
         return output.grad_fn, output.output_nr
     with torch.inference_mode(False), torch.enable_grad():
-        if output.layout is not torch.strided and not output.is_nested:  # torch looks at a view, and this has none
-            copied: Any = output.clone().grad_fn
-            return copied.next_functions[0][0], 0
-        return torch.autograd.graph.get_gradient_edge(output).node, 0
+        try:
+            return torch.autograd.graph.get_gradient_edge(output).node, 0
+        except (AssertionError, AttributeError):
+            if not is_wrapped(output):
+                raise
+        except Exception:  # torch looks at a view: there may be none of a sparse tensor, a named one, a subclass
+            with contextlib.suppress(Exception):
+                copied: Any = output.clone().grad_fn
+                return copied.next_functions[0][0], 0
+        return AccumulateGrad(output), 0
 
 
 def has_graph(output: Any) -> bool:
@@ -58,18 +75,30 @@ def has_graph(output: Any) -> bool:
         return True
     if not output.requires_grad or output.is_inference():
         return False
+    if type(output) not in PLAIN:
+        return True
     try:
         return edge_of(output)[0] is not None
-    except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor,
-        return False  # or a leaf of a function transform that is over
+    except (AssertionError, AttributeError):  # torch finds no AccumulateGrad: a view of an inference tensor
+        return False
 
 
-def key_in(graph: Graph, wanted: Any) -> NodeEdge:
-    """The edge that ends at what a pass was asked for; without a node if it is not in the graph."""
-    if is_transformed(wanted) and wanted.grad_fn is None:  # torch may not tell its AccumulateGrad any more
-        return next((key for key, leaf in graph.leaves.items() if leaf is wanted), None), 0
-    node, output_nr = edge_of(wanted)
-    return graph.keys.get(id(node)), output_nr
+def keys_in(graph: Graph, wanted: Sequence[Any]) -> list[NodeEdge]:
+    """The edges that end at what a pass was asked for; without a node where it is not in the graph."""
+    leaves = {id(leaf): key for key, leaf in graph.leaves.items()} if wanted else {}
+    found: list[NodeEdge] = []
+    for one in wanted:
+        if is_leaf(one):
+            found.append((leaves.get(id(one)), 0))
+        else:
+            node, output_nr = edge_of(one)
+            found.append((graph.keys.get(id(node)), output_nr))
+    return found
+
+
+def is_leaf(wanted: Any) -> bool:
+    """Whether a pass was asked for a tensor that no node computed."""
+    return isinstance(wanted, torch.Tensor) and wanted.grad_fn is None
 
 
 def is_transformed(tensor: Any) -> bool:

@@ -36,6 +36,7 @@ from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
+from microtape.recording.pytorch.passes.own_hooks import OwnHooks
 from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
@@ -137,6 +138,7 @@ class TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.threads)
             stack.enter_context(UsersWarnings())
+            stack.enter_context(OwnHooks())
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)

@@ -45,6 +45,7 @@ _is_batched = _torch._C._functorch.is_legacy_batchedtensor
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_ndarray = np.ndarray
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
 _STRIDED = torch.strided
@@ -272,19 +273,21 @@ def _quick_copy(tensor: Any, most: int) -> Value | None:
     size = tensor.numel()
     if not 0 < size <= most:
         return None
-    if not tensor.is_contiguous() and not _is_dense(tensor):
+    is_contiguous = tensor.is_contiguous()
+    if not is_contiguous and not _is_dense(tensor):
         strides = tensor.stride()
         return _frozen(np.array(memory_of(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
-    address, length = tensor.data_ptr(), size * dtype.itemsize
-    if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
+    address, each = tensor.data_ptr(), dtype.itemsize
+    length = size * each
+    if not address or tensor.storage_offset() * each + length > tensor.untyped_storage().nbytes():
         return None
+    if is_contiguous:
+        return _ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
     return _array_of(tensor, dtype, bytes_at(address, length))
 
 
 def _array_of(tensor: Any, dtype: np.dtype[Any], elements: Any) -> _Array:
     """A dense tensor as an array, from a copy of its memory."""
-    if tensor.is_contiguous():
-        return np.ndarray(tuple(tensor.shape), dtype, elements)  # a `torch.Size` takes longer
     return np.ndarray(tuple(tensor.shape), dtype, elements, 0, _steps(tensor, dtype))
 
 

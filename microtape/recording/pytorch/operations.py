@@ -158,7 +158,9 @@ class Operations(_Mode):  # type: ignore[misc]
         """Note the values at the levels of function transforms further out, each with nodes of its own."""
         for one in levels_inside(result):
             if one.requires_grad and one.grad_fn is not None:
-                self.tensors.node(one.grad_fn).inner.setdefault(one.output_nr, self.tensors.read(one))
+                node, read = self.tensors.node(one.grad_fn), self.tensors.read(one)
+                if one.output_nr not in node.inner:
+                    node.note_inner(one.output_nr, *read)
 
     def _add_range(self, operation: Operation) -> None:
         self.tensors.values.clear()

@@ -186,12 +186,12 @@ class TorchRecorder:
         """Record again, in a new segment."""
         if self.asleep:
             self.asleep = False
+            self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
+            self.operations.written.clear()
             self.operations.quiet -= 1
             for mode in self._modes:
                 mode.put_on()
             seldom.begin()
-            self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
-            self.operations.written.clear()
         self.begin_segment()
 
     def stop(self) -> None:

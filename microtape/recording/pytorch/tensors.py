@@ -54,10 +54,7 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object() is tensor:  # type: ignore[misc]
             return seen
-        if type(tensor) in PLAIN and not tensor.is_nested:
-            seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
-        else:
-            seen = SeenTensor(*shape_and_dtype(tensor))
+        seen = unknown(tensor)
         reference = _Reference(tensor, self._forget)
         reference.key = key
         seen.object = reference
@@ -131,6 +128,13 @@ class Tensors:
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""
         return list(self._known.values())
+
+
+def unknown(tensor: torch.Tensor) -> SeenTensor:
+    """What is known of a tensor that was not seen: its shape and dtype."""
+    if type(tensor) in PLAIN and not tensor.is_nested:
+        return SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
+    return SeenTensor(*shape_and_dtype(tensor))
 
 
 def tells_history(tensor: torch.Tensor) -> bool:

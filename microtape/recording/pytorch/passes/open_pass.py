@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
+from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.model import BackwardStep, ErrorRecord, HookCall, Place, Value
 from microtape.recording.pytorch.checks.checker import TorchChecker
@@ -129,28 +130,26 @@ class OpenPass:
 
     def _listen(self, graph: Graph) -> None:
         """Put a hook on every node that will run, after those of the program."""
-        schedule, hooks, entries, ran, ours = self.schedule, self._hooks, self._reached.entries, self._ran, self._hooks_of
-        captures = not self.request.accumulate and bool(self.inputs)
+        schedule, hooks, entries, ran = self.schedule, self._hooks, self._reached.entries, self._ran
+        ours = self._hooks_of
+        captures, nodes_were_read = not self.request.accumulate and bool(self.inputs), self.request.nodes_were_read
         for key in schedule.runs:
             node = graph.nodes[key]
             leaf = self.leaves.get(key) if key.sequence_nr == LEAF else None
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            entry = entries[key]
-            is_function = entry.about.kind == "function"
+            is_function = isinstance(node, BackwardCFunction)
             about = _USUAL if leaf is None and not is_function else _About()
             hook = OwnHook(ran, key, about)
             hooks_of_node = node.register_hook(hook)
             ours.append((hooks_of_node, hook))
             if leaf is not None or key.outputs:
                 hooks.watch_tensors(key, leaf)
-            probe = self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
+            probe = nodes_were_read or (key.operation is None and leaf is None)
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
-                names = hooks.watch_node(key, node, hooks_of_node, probe=probe)
-            if names or entry.hooks:
-                entry.hooks = names
+                names = entries[key].hooks = hooks.watch_node(key, node, hooks_of_node, probe=probe)
             if names or hooks.changes(key):
                 about = _About()
                 about.is_changed, about.has_hooks = hooks.changes(key), bool(names)

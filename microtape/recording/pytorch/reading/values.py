@@ -129,13 +129,13 @@ class Values:
             return None
         if not _is_dense(tensor.shape, tensor.stride()):
             return None
-        value = self._view_of_known(tensor)
-        if value is None:
-            value = _quick_copy(tensor, COPIED)
-            if value is not None:
-                self._budget.left -= value.nbytes
-                self.note(tensor, value)
-        return value
+        known: Value | None = self._view_of_known(tensor)
+        if known is None:
+            known = _quick_copy(tensor, COPIED)
+            if known is not None:
+                self._budget.left -= known.nbytes
+                self.note(tensor, known)
+        return known
 
     def _of_wrapped(self, tensor: Any) -> Value | None:
         """The value of a tensor of a function transform, which has no memory of its own."""
@@ -190,8 +190,8 @@ class Values:
 
     def _new(self, tensor: Any) -> Value | None:
         limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
-        value = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
-        value = value if value is not None else _value(tensor, limit)
+        copied = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
+        value = copied if copied is not None else _value(tensor, limit)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
         return value
@@ -287,7 +287,7 @@ def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
-def _quick_copy(tensor: Any, most: int) -> Value | None:
+def _quick_copy(tensor: Any, most: int) -> _Array | None:
     """A copy of at most so many elements in the memory of the processor, with as few calls as possible.
 
     Raises RuntimeError for some tensors that have no memory of their own.

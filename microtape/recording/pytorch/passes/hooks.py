@@ -32,7 +32,7 @@ class UserHooks:
         self.recorder = recorder
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
-        self._changed: set[GraphNode] = set()
+        self.changed: set[GraphNode] = set()  # the nodes at which hooks may change what arrives
         self._retained: dict[GraphNode, list[tuple[torch.Tensor, Value | None]]] = {}  # with .grad before the pass
 
     def watch_node(self, key: GraphNode, node: Any, hooks: Hooks, *, probe: bool) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class UserHooks:
                 names.append(_name(hook))
                 self._replace(hooks, number, hook, key, kind)
                 if kind == "node pre":
-                    self._changed.add(key)
+                    self.changed.add(key)
         return tuple(names)
 
     def watch_tensors(self, key: GraphNode, leaf: torch.Tensor | None) -> None:
@@ -82,7 +82,7 @@ class UserHooks:
         if hooks:
             for number, hook in list(hooks.items()):
                 self._replace(hooks, number, hook, key, "tensor")
-            self._changed.add(key)
+            self.changed.add(key)
 
     def _replace(self, hooks: Any, number: Any, hook: Any, key: GraphNode, kind: str) -> None:
         if isinstance(hook, _Watched) and hook.recorder is self.recorder:
@@ -106,11 +106,7 @@ class UserHooks:
     @property
     def is_used(self) -> bool:
         """Whether any hook of the program's is watched."""
-        return bool(self._replaced or self._retained or self._changed)
-
-    def changes(self, key: GraphNode) -> bool:
-        """Whether hooks may have changed what arrives at the node."""
-        return key in self._changed
+        return bool(self._replaced or self._retained or self.changed)
 
     def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
         """The calls of hooks during the node's step."""

@@ -116,7 +116,8 @@ class OpenPass:
         self.made_until = next_sequence_nr()
         self.cut: ErrorRecord | None = None
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
-        self._hooks_of: list[tuple[Hooks, OwnHook]] = []  # (the hooks of a node, ours among them)
+        self._own_hooks: list[OwnHook] = []
+        self._hooks_of: list[Hooks] = []  # all those of the nodes that ours are on
         self._leaf_steps: list[tuple[StepNotes, torch.Tensor, object]] = []
         self._hooks = UserHooks(self._value, self._values, calls)
         self._has_hooks = False  # whether the program has any
@@ -131,7 +132,7 @@ class OpenPass:
     def _listen(self, graph: Graph) -> None:
         """Put a hook on every node that will run, after those of the program."""
         schedule, hooks, entries, ran = self.schedule, self._hooks, self._reached.entries, self._ran
-        ours = self._hooks_of
+        ours, hooks_of = self._own_hooks, self._hooks_of
         captures, nodes_were_read = not self.request.accumulate and bool(self.inputs), self.request.nodes_were_read
         for key in schedule.runs:
             node = graph.nodes[key]
@@ -143,30 +144,32 @@ class OpenPass:
             about = _USUAL if leaf is None and not is_function else _About()
             hook = OwnHook(ran, key, about)
             hooks_of_node = node.register_hook(hook)
-            ours.append((hooks_of_node, hook))
+            ours.append(hook)
+            hooks_of.append(hooks_of_node)
             if leaf is not None or key.outputs:
                 hooks.watch_tensors(key, leaf)
             probe = nodes_were_read or (key.operation is None and leaf is None)
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
                 names = entries[key].hooks = hooks.watch_node(key, node, hooks_of_node, probe=probe)
-            if names or hooks.changes(key):
+            if names or key in hooks.changed:
                 about = _About()
-                about.is_changed, about.has_hooks = hooks.changes(key), bool(names)
+                about.is_changed, about.has_hooks = key in hooks.changed, bool(names)
                 hooks_of_node[hook] = OwnHook(ran, key, about)
             if leaf is not None:
                 about.leaf, about.grad_before = leaf, self._grads.get(key)
             if is_function:
                 about.is_users = True
                 before = OwnHook(self._arrives, key, about)
-                ours.append((node.register_prehook(before), before))
+                ours.append(before)
+                hooks_of.append(node.register_prehook(before))
         self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
-        for hooks, ours in self._hooks_of:
+        for hooks, ours in zip(self._hooks_of, self._own_hooks, strict=True):
             hooks.pop(ours, None)
-        self._hooks_of = []
+        self._hooks_of, self._own_hooks = [], []
         self._hooks.restore()
         self._roots, self._nodes = [], {}
         self.leaves = {}

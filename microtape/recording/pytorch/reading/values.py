@@ -127,7 +127,7 @@ class Values:
             return _quick_copy(tensor, ALWAYS_COPIED)
         if size > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
             return None
-        if not _is_dense(tensor.shape, tensor.stride()):
+        if not tensor.is_contiguous() and not _is_dense(tensor.shape, tensor.stride()):
             return None
         known: Value | None = self._view_of_known(tensor)
         if known is None:

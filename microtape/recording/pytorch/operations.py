@@ -142,9 +142,7 @@ class Operations(_Mode):  # type: ignore[misc]
         node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
-        if not tensors.note_result(
-            result, node
-        ):  # a call may give back a tensor that there was before, such as the base of a view
+        if not tensors.note_result(result, node):  # the call gives back what there was before: the base of a view
             seen, version = tensors.read(result)
             seen.node, seen.output_nr = weakref.ref(node), result.output_nr
             node.outputs[seen.output_nr] = seen, version

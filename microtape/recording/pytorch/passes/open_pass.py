@@ -161,8 +161,8 @@ class OpenPass:
             if is_function:
                 about.is_users = True
                 before = OwnHook(self._arrives, key, about)
-                ours.append(before)
                 hooks_of.append(node.register_prehook(before))
+                ours.append(before)
         self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:

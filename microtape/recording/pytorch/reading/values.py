@@ -88,7 +88,9 @@ class Values:
             return None
         try:
             if self._has_quick_way and not _count_of_function_modes():
-                value = self._quick(tensor)
+                value: Value | None = _quick_copy(tensor, ALWAYS_COPIED)
+                if value is None and tensor.numel() > ALWAYS_COPIED:
+                    value = self._larger(tensor)
                 if value is not None:
                     return value
             if _is_compiling():
@@ -117,15 +119,9 @@ class Values:
         except Exception:  # a fault of ours does not become the program's
             return self._of_wrapped(tensor)
 
-    def _quick(self, tensor: Any) -> Value | None:
-        """The value of a usual tensor of the processor, if it is copied; None for any other.
-
-        Raises RuntimeError for some tensors that have no memory of their own.
-        """
-        size = tensor.numel()
-        if size <= ALWAYS_COPIED:
-            return _quick_copy(tensor, ALWAYS_COPIED)
-        if size > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
+    def _larger(self, tensor: Any) -> Value | None:
+        """The value of a usual tensor of the processor for whose copy the budget must do; None for any other."""
+        if tensor.numel() > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
             return None
         if not tensor.is_contiguous() and not _is_dense(tensor.shape, tensor.stride()):
             return None

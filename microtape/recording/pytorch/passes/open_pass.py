@@ -116,8 +116,7 @@ class OpenPass:
         self.made_until = next_sequence_nr()
         self.cut: ErrorRecord | None = None
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
-        self._own_hooks: list[OwnHook] = []
-        self._hooks_of: list[Hooks] = []  # all those of the nodes that ours are on
+        self._own_hooks: list[tuple[Hooks, OwnHook]] = []  # with all hooks of the node that each is on
         self._leaf_steps: list[tuple[StepNotes, torch.Tensor, object]] = []
         self._hooks = UserHooks(self._value, self._values, calls)
         self._has_hooks = False  # whether the program has any
@@ -132,7 +131,7 @@ class OpenPass:
     def _listen(self, graph: Graph) -> None:
         """Put a hook on every node that will run, after those of the program."""
         schedule, hooks, entries, ran = self.schedule, self._hooks, self._reached.entries, self._ran
-        ours, hooks_of = self._own_hooks, self._hooks_of
+        ours = self._own_hooks
         captures, nodes_were_read = not self.request.accumulate and bool(self.inputs), self.request.nodes_were_read
         for key in schedule.runs:
             node = graph.nodes[key]
@@ -144,8 +143,7 @@ class OpenPass:
             about = _USUAL if leaf is None and not is_function else _About()
             hook = OwnHook(ran, key, about)
             hooks_of_node = node.register_hook(hook)
-            ours.append(hook)
-            hooks_of.append(hooks_of_node)
+            ours.append((hooks_of_node, hook))
             if leaf is not None or key.outputs:
                 hooks.watch_tensors(key, leaf)
             probe = nodes_were_read or (key.operation is None and leaf is None)
@@ -161,15 +159,14 @@ class OpenPass:
             if is_function:
                 about.is_users = True
                 before = OwnHook(self._arrives, key, about)
-                hooks_of.append(node.register_prehook(before))
-                ours.append(before)
+                ours.append((node.register_prehook(before), before))
         self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
-        for hooks, ours in zip(self._hooks_of, self._own_hooks, strict=True):
+        for hooks, ours in self._own_hooks:
             hooks.pop(ours, None)
-        self._hooks_of, self._own_hooks = [], []
+        self._own_hooks = []
         self._hooks.restore()
         self._roots, self._nodes = [], {}
         self.leaves = {}

@@ -15,11 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.model.model import (
-    CUT_SHORT,
-    ErrorRecord,
-    Recording,
-)
+from microtape.recording.model.model import CUT_SHORT, ErrorRecord, Recording
 from microtape.recording.model.options import Check
 from microtape.recording.pytorch.calls.call_sites import site_of, user_frame
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker

@@ -149,7 +149,9 @@ class OpenPass:
             probe = nodes_were_read or (key.operation is None and leaf is None)
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
-                names = entries[key].hooks = hooks.watch_node(key, node, hooks_of_node, probe=probe)
+                names = hooks.watch_node(key, node, hooks_of_node, probe=probe)
+            if names or entries[key].hooks:
+                entries[key].hooks = names
             if names or key in hooks.changed:
                 about = _About()
                 about.is_changed, about.has_hooks = key in hooks.changed, bool(names)

@@ -45,7 +45,6 @@ _is_batched = _torch._C._functorch.is_legacy_batchedtensor
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-_ndarray = np.ndarray
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
 _STRIDED = torch.strided
@@ -130,7 +129,7 @@ class Values:
             known = _quick_copy(tensor, COPIED)
             if known is not None:
                 self._budget.left -= known.nbytes
-                self.note(tensor, known)
+        self.note(tensor, known)
         return known
 
     def _of_wrapped(self, tensor: Any) -> Value | None:
@@ -203,7 +202,8 @@ class Values:
 
     def _view_of_known(self, tensor: Any) -> Any:
         """The value of a large array, if the same memory was read, perhaps in another shape."""
-        known = self._large.get(_memory_of(tensor)) if self._large else None
+        memory = _memory_of(tensor) if self._large else None
+        known = self._large.get(memory)
         if known is None:
             return None
         value, shape, strides = known
@@ -213,7 +213,7 @@ class Values:
         if type(value) is np.ndarray:
             if now == shape and steps == strides:
                 return value
-            return _array_of(tensor, value.dtype, value.ravel(order="K"))
+            return self._known.setdefault((memory, now, steps), _array_of(tensor, value.dtype, value.ravel(order="K")))
         is_alike = strides[-1:] == steps[-1:] == (1,) and shape[-1:] == now[-1:]
         if isinstance(value, LaterSummary):
             return value.as_view(layout_of(tensor), steps, is_alike)
@@ -302,7 +302,7 @@ def _quick_copy(tensor: Any, most: int) -> _Array | None:
     if not address or tensor.storage_offset() * each + length > tensor.untyped_storage().nbytes():
         return None
     if is_contiguous:
-        return _ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
+        return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
     return _array_of(tensor, dtype, bytes_at(address, length))
 
 

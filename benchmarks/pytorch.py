@@ -14,7 +14,11 @@ from benchmarks.training import Step, mlp, trained
 
 
 def pytorch(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
-    """A step of a model under the recorder, which begins anew before each, to the same step without it."""
+    """A step of a model under the recorder, which begins anew before each, to the same step without it.
+
+    Timed is what the program waits for: all is noted then. What is made of the notes, if somebody asks for the
+    recording, has figures of its own, of the largest program.
+    """
     try:
         import torch
     except ModuleNotFoundError:

@@ -59,9 +59,9 @@ def about(kind: type) -> About:
 def about_node(node: Any) -> About:
     """What is known of a node: as `about` its type, with the formula for the arguments of its call."""
     described = about(type(node))
-    if described.adapts:
-        return described._replace(formula=formula_of(node, described.formula))
-    return described
+    if not described.adapts or (formula := formula_of(node, described.formula)) == described.formula:
+        return described
+    return described._replace(formula=formula)
 
 
 def _about(kind: type) -> About:

@@ -29,6 +29,7 @@ Version: TypeAlias = "tuple[SeenTensor, int]"
 """A tensor at a version."""
 Origin: TypeAlias = "GraphNode | Operation | None"
 """What a tensor came out of: a node, or a border."""
+_NO_OUTPUTS: dict[int, Version] = {}  # of most nodes, which share it; never written to
 
 
 class SeenTensor:
@@ -76,10 +77,17 @@ class GraphNode:
         self.sequence_nr = sequence_nr
         self.operation: Operation | None = None
         self.outputs: dict[int, Version] = {}  # output -> (tensor, version): what the program was given
-        self.inner: dict[int, Version] = {}  # those that another node of the same operation saved
+        self.inner = _NO_OUTPUTS  # those that another node of the same operation saved
         self.called: Any = None  # its call, if it is to be checked by finite differences
         self.inside: Any = None  # of a custom Function: its contract, and what happened in its forward
         self.freed_by: tuple[int, Place | None] | None = None  # the pass that freed it: its index and its line
+
+    def note_inner(self, output_nr: int, seen: SeenTensor, version: int) -> Version:
+        """Note an output that the program was not given."""
+        if self.inner is _NO_OUTPUTS:
+            self.inner = {}
+        found = self.inner[output_nr] = seen, version
+        return found
 
 
 class Operation:

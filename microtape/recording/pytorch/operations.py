@@ -142,9 +142,7 @@ class Operations(_Mode):  # type: ignore[misc]
         node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
-        if tensors.find(result) is None and not result.is_nested:
-            tensors.result(result, node)
-        else:  # a call may give back a tensor that there was before, such as the base of a view
+        if not tensors.note_result(result, node):  # the call gives back what there was before: the base of a view
             seen, version = tensors.read(result)
             seen.node, seen.output_nr = weakref.ref(node), result.output_nr
             node.outputs[seen.output_nr] = seen, version
@@ -158,7 +156,9 @@ class Operations(_Mode):  # type: ignore[misc]
         """Note the values at the levels of function transforms further out, each with nodes of its own."""
         for one in levels_inside(result):
             if one.requires_grad and one.grad_fn is not None:
-                self.tensors.node(one.grad_fn).inner.setdefault(one.output_nr, self.tensors.read(one))
+                node, read = self.tensors.node(one.grad_fn), self.tensors.read(one)
+                if one.output_nr not in node.inner:
+                    node.note_inner(one.output_nr, *read)
 
     def _add_range(self, operation: Operation) -> None:
         self.tensors.values.clear()

@@ -123,7 +123,7 @@ class Reached:
         """What a node has saved. What has overwritten it is noted."""
         found = saved_by(python_node, entry.about, self._tensors)
         for one in found.tensors:
-            if one.is_overwritten:
+            if one.now != one.version:
                 self._note_writes(one)
         return found
 
@@ -227,7 +227,7 @@ class Reached:
                     seen.requires_grad = True
                     version = seen.latest = version_of(gradient)
                     seen.values[version] = value
-                    node.inner[gradient.output_nr] = seen, version
+                    node.note_inner(gradient.output_nr, seen, version)
 
     # Names
 

@@ -32,6 +32,7 @@ from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
+from microtape.recording.pytorch.passes.own_hooks import OwnHooks
 from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
@@ -133,6 +134,7 @@ class TorchRecorder:
         with contextlib.ExitStack() as stack:
             stack.enter_context(self.threads)
             stack.enter_context(UsersWarnings())
+            stack.enter_context(OwnHooks())
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)
@@ -181,12 +183,12 @@ class TorchRecorder:
         """Record again, in a new segment."""
         if self.asleep:
             self.asleep = False
+            self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
+            self.operations.written.clear()
             self.operations.quiet -= 1
             for mode in self._modes:
                 mode.put_on()
             seldom.begin()
-            self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
-            self.operations.written.clear()
         self.begin_segment()
 
     def stop(self) -> None:

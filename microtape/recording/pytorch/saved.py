@@ -12,8 +12,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 from microtape.recording.model.model import Value
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
-from microtape.recording.pytorch.reading.values import shape_and_dtype
-from microtape.recording.pytorch.tensors import DTYPES, Tensors, version_of
+from microtape.recording.pytorch.tensors import DTYPES, Tensors, unknown, version_of
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 _WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
@@ -136,7 +135,7 @@ def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
         known = node.outputs.get(output_nr) or node.inner.get(output_nr)
         version = version_of(tensor)
         if known is None:
-            known = node.inner[output_nr] = SeenTensor(*shape_and_dtype(tensor)), version
+            known = node.note_inner(output_nr, unknown(tensor), version)
             known[0].requires_grad = True
         if version not in known[0].values:
             known[0].values[version] = tensors.copied(tensor)

@@ -214,7 +214,7 @@ class Tape:
             described = self._described.get((node, output_nr))
             if described is None:
                 return None
-            known = node.inner[output_nr] = SeenTensor(*described), 0
+            known = node.note_inner(output_nr, SeenTensor(*described), 0)
             known[0].requires_grad = True
         entry = self._entry(known[0])
         if entry.node is None:

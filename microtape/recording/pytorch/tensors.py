@@ -10,7 +10,7 @@ import torch
 
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.pytorch.calls.arguments import PLAIN
-from microtape.recording.pytorch.notes import GraphNode, SeenTensor, Version
+from microtape.recording.pytorch.notes import GraphNode, SeenTensor
 from microtape.recording.pytorch.reading.values import Values, shape_and_dtype
 
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
@@ -54,10 +54,7 @@ class Tensors:
         seen = self._known.get(key)
         if seen is not None and seen.object() is tensor:  # type: ignore[misc]
             return seen
-        if type(tensor) in PLAIN and not tensor.is_nested:
-            seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
-        else:
-            seen = SeenTensor(*shape_and_dtype(tensor))
+        seen = unknown(tensor)
         reference = _Reference(tensor, self._forget)
         reference.key = key
         seen.object = reference
@@ -68,9 +65,15 @@ class Tensors:
             seen.base = self.see(base)
         return seen
 
-    def result(self, tensor: torch.Tensor, node: GraphNode) -> Version:
-        """What is known of a plain tensor that a node has just computed; the same as `read`, with fewer questions."""
+    def note_result(self, tensor: torch.Tensor, node: GraphNode) -> bool:
+        """Note a plain tensor that a node has just computed; the same as `read`, with fewer questions.
+
+        False: it was seen before, or it is nested, and is not noted.
+        """
         key, base, version = id(tensor), tensor._base, tensor._version
+        known = self._known.get(key)
+        if (known is not None and known.object() is tensor) or tensor.is_nested:  # type: ignore[misc]
+            return False
         seen = SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
         seen.object = reference = _Reference(tensor, self._forget)
         reference.key = key
@@ -84,8 +87,8 @@ class Tensors:
         output_nr = tensor.output_nr
         if output_nr:
             seen.output_nr = output_nr
-        found = node.outputs[output_nr] = seen, version
-        return found
+        node.outputs[output_nr] = seen, version
+        return True
 
     def read(self, tensor: torch.Tensor) -> tuple[SeenTensor, int]:
         """What is known of a tensor, and its version, of which the value is copied if it is not known."""
@@ -131,6 +134,13 @@ class Tensors:
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""
         return list(self._known.values())
+
+
+def unknown(tensor: torch.Tensor) -> SeenTensor:
+    """What is known of a tensor that was not seen: its shape and dtype."""
+    if type(tensor) in PLAIN and not tensor.is_nested:
+        return SeenTensor(tuple(tensor.shape), DTYPES[tensor.dtype])
+    return SeenTensor(*shape_and_dtype(tensor))
 
 
 def tells_history(tensor: torch.Tensor) -> bool:

@@ -67,7 +67,7 @@ def _in_namespace(
     items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
     others = []
     for name, value in items:
-        if type(name) is not str or name.startswith("__"):
+        if type(name) is not str or name.startswith("__") or _is_empty(value):
             continue
         if not held.is_tensor(value):
             others.append((name, value))
@@ -76,8 +76,7 @@ def _in_namespace(
         else:
             yield name, value
     for name, value in others:
-        if not _is_empty(value):
-            yield from _inside(name, value, held)
+        yield from _inside(name, value, held)
 
 
 def is_tensor(value: Any) -> TypeGuard[TensorState]:

@@ -481,3 +481,16 @@ def test_whatever_fails_gives_no_value(monkeypatch):
     assert values.value_of(torch.ones(3)) is None
     assert values.Values().of(torch.ones(3)) is None
     assert values.shape_and_dtype("no tensor") == ((), "unknown")
+
+
+def test_a_view_that_is_read_again_in_a_step_is_the_same_array(torch):
+    from microtape.recording.pytorch.reading.values import Values
+
+    values, weight = Values(), torch.randn(64, 32)
+    whole = values.of(weight)
+    views = []
+    for _ in range(2):
+        values.note(weight, whole)
+        views.append(values.of(weight.T))
+    assert views[0] is views[1]
+    assert np.shares_memory(views[0], whole)

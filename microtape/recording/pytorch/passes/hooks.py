@@ -12,6 +12,7 @@ from microtape.recording.model.model import HookCall, Value
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.node_text import hook_name
 from microtape.recording.pytorch.notes import GraphNode, SeenTensor
+from microtape.recording.pytorch.passes.own_hooks import Hooks, OwnHook
 
 _KINDS = {
     "tensor": "tensor hook",
@@ -20,10 +21,6 @@ _KINDS = {
     "post accumulate": "post-accumulate hook",
 }
 """The kinds of hooks as kinds of calls."""
-
-
-class OwnHook:
-    """A hook of a recorder: not the program's."""
 
 
 class UserHooks:
@@ -35,26 +32,26 @@ class UserHooks:
         self.recorder = recorder
         self._replaced: list[tuple[Any, Any, Any]] = []  # (dict, key, the program's hook)
         self._calls: dict[GraphNode, list[HookCall]] = {}
-        self._changed: set[GraphNode] = set()
+        self.changed: set[GraphNode] = set()  # the nodes at which hooks may change what arrives
         self._retained: dict[GraphNode, list[tuple[SeenTensor, Value | None]]] = {}  # with .grad before the pass
 
-    def watch_node(self, key: GraphNode, node: Any, handle: Any, *, probe: bool) -> tuple[str, ...]:
-        """Watch the hooks of a node; `handle` is of our own. Returns their names.
+    def watch_node(self, key: GraphNode, node: Any, hooks: Hooks, *, probe: bool) -> tuple[str, ...]:
+        """Watch the hooks of a node. Returns their names.
 
-        Only a handle tells which hooks there are; `probe` says whether to make one for those that run before the node.
+        Only with a hook of ours torch tells of others; `probe` says whether to ask for those that run before the node.
         """
-        names = self._watch_all(key, handle, "node post")
+        names = self._watch_all(key, hooks, "node post")
         if not probe:
             return names
-        handle = node.register_prehook(_Nothing())
+        hook = OwnHook(_nothing)
+        before = node.register_prehook(hook)
         try:
-            return (*self._watch_all(key, handle, "node pre"), *names)
+            return (*self._watch_all(key, before, "node pre"), *names)
         finally:
-            handle.remove()
+            before.pop(hook, None)
 
-    def _watch_all(self, key: GraphNode, handle: Any, kind: str) -> tuple[str, ...]:
-        hooks = handle.hooks_dict_ref()
-        if hooks is None or len(hooks) == 1:
+    def _watch_all(self, key: GraphNode, hooks: Hooks, kind: str) -> tuple[str, ...]:
+        if len(hooks) == 1:
             return ()
         names = []
         for number, hook in list(hooks.items()):
@@ -62,7 +59,7 @@ class UserHooks:
                 names.append(_name(hook))
                 self._replace(hooks, number, hook, key, kind)
                 if kind == "node pre":
-                    self._changed.add(key)
+                    self.changed.add(key)
         return tuple(names)
 
     def watch_tensors(self, key: GraphNode, leaf: torch.Tensor | None) -> None:
@@ -85,7 +82,7 @@ class UserHooks:
         if hooks:
             for number, hook in list(hooks.items()):
                 self._replace(hooks, number, hook, key, "tensor")
-            self._changed.add(key)
+            self.changed.add(key)
 
     def _replace(self, hooks: Any, number: Any, hook: Any, key: GraphNode, kind: str) -> None:
         if isinstance(hook, _Watched) and hook.recorder is self.recorder:
@@ -109,11 +106,7 @@ class UserHooks:
     @property
     def is_used(self) -> bool:
         """Whether any hook of the program's is watched."""
-        return bool(self._replaced or self._retained or self._changed)
-
-    def changes(self, key: GraphNode) -> bool:
-        """Whether hooks may have changed what arrives at the node."""
-        return key in self._changed
+        return bool(self._replaced or self._retained or self.changed)
 
     def calls_of(self, key: GraphNode) -> tuple[HookCall, ...]:
         """The calls of hooks during the node's step.
@@ -173,8 +166,5 @@ def _name(hook: Any) -> str:
     return hook_name(_programs(hook))
 
 
-class _Nothing(OwnHook):
+def _nothing(*args: Any) -> None:
     """A hook that changes nothing."""
-
-    def __call__(self, *args: Any) -> None:
-        pass

@@ -7,13 +7,13 @@ values: see Note [What is noted, and what is made of it].
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
+from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.model import BackwardStep, ErrorRecord, HookCall, Place, Value
 from microtape.recording.pytorch.checks.checker import TorchChecker
@@ -22,7 +22,8 @@ from microtape.recording.pytorch.graph import Graph
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.notes import LEAF, GraphNode
 from microtape.recording.pytorch.passes.buffers import TorchSums, is_added_by_numpy
-from microtape.recording.pytorch.passes.hooks import OwnHook, UserHooks
+from microtape.recording.pytorch.passes.hooks import UserHooks
+from microtape.recording.pytorch.passes.own_hooks import Hooks, OwnHook
 from microtape.recording.pytorch.passes.pass_notes import Asked, PassNotes, StepNotes
 from microtape.recording.pytorch.passes.request import (
     AccumulateGrad,
@@ -43,10 +44,6 @@ _is_compiling = torch.compiler.is_compiling
 _FOUND_BY_ANOMALY_MODE = "returned nan values in its"
 _Array = np.ndarray
 _SEVERAL: Any = object()  # several gradients have arrived in a buffer
-
-
-class _Hook(functools.partial[None], OwnHook):
-    """A hook of ours: a method, and what it needs to know of the node."""
 
 
 class _About:
@@ -127,8 +124,7 @@ class OpenPass:
         self.made_until = next_sequence_nr()
         self.cut: ErrorRecord | None = None
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
-        self._hooks_of: list[tuple[Any, int]] = []  # (the hooks of a node, the number of ours)
-        self._handles: list[Any] = []
+        self._own_hooks: list[tuple[Hooks, OwnHook]] = []  # with all hooks of the node that each is on
         self._leaf_steps: list[tuple[StepNotes, torch.Tensor, object]] = []
         self._hooks = UserHooks(self._value, self._values, calls)
         self._has_hooks = False  # whether the program has any
@@ -143,46 +139,44 @@ class OpenPass:
     def _listen(self, graph: Graph) -> None:
         """Put a hook on every node that will run, after those of the program."""
         schedule, hooks, entries, ran = self.schedule, self._hooks, self._reached.entries, self._ran
-        captures = not self.request.accumulate and bool(self.inputs)
+        ours = self._own_hooks
+        captures, nodes_were_read = not self.request.accumulate and bool(self.inputs), self.request.nodes_were_read
         for key in schedule.runs:
             node = graph.nodes[key]
             leaf = self.leaves.get(key) if key.sequence_nr == LEAF else None
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            entry = entries[key]
-            is_function = entry.about.kind == "function"
+            is_function = isinstance(node, BackwardCFunction)
             about = _USUAL if leaf is None and not is_function else _About()
-            hook = _Hook(ran, key, about)
-            handle = node.register_hook(hook)
-            hooks_of_node = handle.hooks_dict_ref()
-            self._hooks_of.append((hooks_of_node, handle.id))
+            hook = OwnHook(ran, key, about)
+            hooks_of_node = node.register_hook(hook)
+            ours.append((hooks_of_node, hook))
             if leaf is not None or key.outputs:
                 hooks.watch_tensors(key, leaf)
-            probe = self.request.nodes_were_read or (key.operation is None and key.sequence_nr != LEAF)
+            probe = nodes_were_read or (key.operation is None and leaf is None)
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
-                names = hooks.watch_node(key, node, handle, probe=probe)
-            if names or entry.hooks:
-                entry.hooks = names
-            if names or hooks.changes(key):
+                names = hooks.watch_node(key, node, hooks_of_node, probe=probe)
+            if names or entries[key].hooks:
+                entries[key].hooks = names
+            if names or key in hooks.changed:
                 about = _About()
-                about.is_changed, about.has_hooks = hooks.changes(key), bool(names)
-                hooks_of_node[handle.id] = _Hook(ran, key, about)
+                about.is_changed, about.has_hooks = key in hooks.changed, bool(names)
+                hooks_of_node[hook] = OwnHook(ran, key, about)
             if leaf is not None:
                 about.leaf, about.grad_before = leaf, self._grads.get(key)
             if is_function:
                 about.is_users = True
-                self._handles.append(node.register_prehook(_Hook(self._arrives, key, about)))
+                before = OwnHook(self._arrives, key, about)
+                ours.append((node.register_prehook(before), before))
         self._has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
-        for hooks, number in self._hooks_of:
-            hooks.pop(number, None)
-        for handle in self._handles:
-            handle.remove()
-        self._hooks_of, self._handles = [], []
+        for hooks, ours in self._own_hooks:
+            hooks.pop(ours, None)
+        self._own_hooks = []
         self._hooks.restore()
         self._roots, self._nodes = [], {}
         self.leaves = {}

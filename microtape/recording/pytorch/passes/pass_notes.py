@@ -29,23 +29,21 @@ _NONE: Mapping[int, Value | None] = {}
 
 
 class StepNotes:
-    """What was noted of a node that ran, or failed."""
+    """What was noted of a node that ran, or failed. What few steps have is the class's for all others."""
 
-    __slots__ = (
-        "arrived", "calls", "error", "grad_after", "grad_before", "is_changed", "is_failed", "key", "saved", "sent",
-        "totals",
-    )  # fmt: skip
+    __slots__ = ("__dict__", "arrived", "key", "sent")
+
+    totals = _NONE  # by output: the sum in the receiver's buffer, where numpy cannot add
+    calls: tuple[HookCall, ...] = ()
+    is_changed = False  # whether hooks may have changed what arrived
+    grad_before: Value | None = None
+    grad_after: Value | None = None
+    is_failed = False  # whether it failed before it had sent anything
+    saved: Sequence[Saved] | None = None  # what it had saved, if some of it was overwritten since it was read
+    error: ErrorRecord | None = None
 
     def __init__(self, key: GraphNode, arrived: Sequence[Value | None], sent: Sequence[Value | None]) -> None:
         self.key, self.arrived, self.sent = key, arrived, sent
-        self.totals = _NONE  # by output: the sum in the receiver's buffer, where numpy cannot add
-        self.calls: tuple[HookCall, ...] = ()
-        self.is_changed = False  # whether hooks may have changed what arrived
-        self.grad_before: Value | None = None
-        self.grad_after: Value | None = None
-        self.is_failed = False  # whether it failed before it had sent anything
-        self.saved: Sequence[Saved] | None = None  # what it had saved, if some of it was overwritten since it was read
-        self.error: ErrorRecord | None = None
 
     def note_total(self, output: int, total: Value | None) -> None:
         """Note a sum that numpy cannot add up; None: it will be known when it arrives."""

@@ -8,7 +8,7 @@ program's tensor: its memory is read through its address.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,7 @@ class Values:
         self._has_quick_way = on_device is None
         self._fetcher = Fetcher()
         self._known: dict[Any, Value | None] = {}
-        self._large: dict[Any, tuple[Any, Any]] = {}  # memory -> its value, shape and strides
+        self._large: dict[Any, tuple[Any, Any, Any]] = {}  # memory -> its value, shape and strides
         self._puts_off = False  # whether any summary is made later
         self.met_examples = False  # whether tensors of `vmap` were met, whose elements cannot be told
 
@@ -87,7 +87,9 @@ class Values:
             return None
         try:
             if self._has_quick_way and not _count_of_function_modes():
-                value = _quick_copy(tensor, ALWAYS_COPIED)
+                value: Value | None = _quick_copy(tensor, ALWAYS_COPIED)
+                if value is None and tensor.numel() > ALWAYS_COPIED:
+                    value = self._larger(tensor)
                 if value is not None:
                     return value
             if _is_compiling():
@@ -115,6 +117,20 @@ class Values:
                 return known
         except Exception:  # a fault of ours does not become the program's
             return self._of_wrapped(tensor)
+
+    def _larger(self, tensor: Any) -> Value | None:
+        """The value of a usual tensor of the processor for whose copy the budget must do; None for any other."""
+        if tensor.numel() > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
+            return None
+        if not tensor.is_contiguous() and not _is_dense(tensor.shape, tensor.stride()):
+            return None
+        known: Value | None = self._view_of_known(tensor)
+        if known is None:
+            known = _quick_copy(tensor, COPIED)
+            if known is not None:
+                self._budget.left -= known.nbytes
+        self.note(tensor, known)
+        return known
 
     def _of_wrapped(self, tensor: Any) -> Value | None:
         """The value of a tensor of a function transform, which has no memory of its own."""
@@ -169,8 +185,8 @@ class Values:
 
     def _new(self, tensor: Any) -> Value | None:
         limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
-        value = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
-        value = value if value is not None else _value(tensor, limit)
+        copied = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
+        value = copied if copied is not None else _value(tensor, limit)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
         return value
@@ -185,18 +201,24 @@ class Values:
         return LaterSummary.of(raw, layout_of(tensor))
 
     def _view_of_known(self, tensor: Any) -> Any:
-        """The value of a large array, if the same memory was read in another shape."""
-        known = self._large.get(_memory_of(tensor)) if self._large else None
-        if known is None or not _is_dense(tensor):
+        """The value of a large array, if the same memory was read, perhaps in another shape."""
+        memory = _memory_of(tensor) if self._large else None
+        known = self._large.get(memory)
+        if known is None:
             return None
-        value, (shape, strides) = known
+        value, shape, strides = known
+        now, steps = tensor.shape, tensor.stride()
+        if not (_is_dense(shape, strides) and _is_dense(now, steps) and _is_in_its_order(value, tensor.dtype, strides)):
+            return None
         if type(value) is np.ndarray:
-            return _array_of(tensor, value.dtype, value.ravel(order="K"))
-        is_alike = strides[-1:] == tensor.stride()[-1:] == (1,) and shape[-1:] == tensor.shape[-1:]
+            if now == shape and steps == strides:
+                return value
+            return self._known.setdefault((memory, now, steps), _array_of(tensor, value.dtype, value.ravel(order="K")))
+        is_alike = strides[-1:] == steps[-1:] == (1,) and shape[-1:] == now[-1:]
         if isinstance(value, LaterSummary):
-            return value.as_view(layout_of(tensor), tensor.stride(), is_alike)
+            return value.as_view(layout_of(tensor), steps, is_alike)
         if is_alike:
-            return value._replace(shape=tuple(tensor.shape))
+            return value._replace(shape=tuple(now))
         return reshaped(value, elements_of(tensor))
 
     def note(self, tensor: Any, value: Any) -> None:
@@ -206,8 +228,8 @@ class Values:
         if is_large and type(tensor) in _PLAIN:
             try:
                 with _WithoutFunctionModes():
-                    if tensor.layout is torch.strided and _is_dense(tensor) and _is_in_its_order(value, tensor):
-                        self._large[_memory_of(tensor)] = value, (tensor.shape, tensor.stride())
+                    if tensor.layout is _STRIDED:
+                        self._large[_memory_of(tensor)] = value, tensor.shape, tensor.stride()
             except Exception:
                 return
 
@@ -242,18 +264,18 @@ def state_of(tensor: Any) -> object:
         return object()
 
 
-def _is_in_its_order(value: Any, tensor: Any) -> bool:
+def _is_in_its_order(value: Any, dtype: torch.dtype, strides: Sequence[int]) -> bool:
     """Whether an array has the elements in the order in which the tensor's memory has them; a summary has none."""
     if type(value) is not np.ndarray:
         return True
-    dtype = QUICK.get(tensor.dtype)
-    return dtype is not None and value.dtype == dtype and value.strides == _steps(tensor, dtype)
+    known = QUICK.get(dtype)
+    return known is not None and value.dtype == known and value.strides == _steps(strides, known)
 
 
-def _is_dense(tensor: Any) -> bool:
-    """Whether the tensor shows each element of a piece of memory once."""
+def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether a tensor shows each element of a piece of memory once."""
     expected = 1
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+    for stride, size in sorted(zip(strides, shape, strict=True)):
         if size != 1:
             if stride != expected:
                 return False
@@ -261,7 +283,7 @@ def _is_dense(tensor: Any) -> bool:
     return True
 
 
-def _quick_copy(tensor: Any, most: int) -> Value | None:
+def _quick_copy(tensor: Any, most: int) -> _Array | None:
     """A copy of at most so many elements in the memory of the processor, with as few calls as possible.
 
     Raises RuntimeError for some tensors that have no memory of their own.
@@ -272,25 +294,26 @@ def _quick_copy(tensor: Any, most: int) -> Value | None:
     size = tensor.numel()
     if not 0 < size <= most:
         return None
-    if not tensor.is_contiguous() and not _is_dense(tensor):
-        strides = tensor.stride()
+    is_contiguous = tensor.is_contiguous()
+    if not is_contiguous and not _is_dense(tensor.shape, strides := tensor.stride()):
         return _frozen(np.array(memory_of(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
-    address, length = tensor.data_ptr(), size * dtype.itemsize
-    if not address or tensor.storage_offset() * dtype.itemsize + length > tensor.untyped_storage().nbytes():
+    address, each = tensor.data_ptr(), dtype.itemsize
+    length = size * each
+    if not address or tensor.storage_offset() * each + length > tensor.untyped_storage().nbytes():
         return None
+    if is_contiguous:
+        return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
     return _array_of(tensor, dtype, bytes_at(address, length))
 
 
 def _array_of(tensor: Any, dtype: np.dtype[Any], elements: Any) -> _Array:
     """A dense tensor as an array, from a copy of its memory."""
-    if tensor.is_contiguous():
-        return np.ndarray(tuple(tensor.shape), dtype, elements)  # a `torch.Size` takes longer
-    return np.ndarray(tuple(tensor.shape), dtype, elements, 0, _steps(tensor, dtype))
+    return np.ndarray(tuple(tensor.shape), dtype, elements, 0, _steps(tensor.stride(), dtype))
 
 
-def _steps(tensor: Any, dtype: np.dtype[Any]) -> tuple[int, ...]:
+def _steps(strides: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:
     """The strides in bytes."""
-    return tuple([stride * dtype.itemsize for stride in tensor.stride()])
+    return tuple([stride * dtype.itemsize for stride in strides])
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:

@@ -169,7 +169,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if target is not x:
         computed_by = renew_history(x)
         for item in node.saved or ():  # the view; weak, because its new grad_fn leads to `node`
-            if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
+            if isinstance(item, (SavedTensor, PackedTensor)) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
 

@@ -57,8 +57,7 @@ def as_operand(value: Any, other: TensorState, method: str = "") -> TensorState:
 def number_operand(value: Any, other: TensorState) -> Any:
     """A number or array as a tensor beside `other`; a number gets the promoted dtype. Otherwise NotImplemented."""
     if isinstance(value, NUMBERS):
-        dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), as_element(value, dtype))
+        number = new_tensor(type(other), as_element(value, dtypes.beside_number(other.array, value)))
         number.meta = NUMBER
         return number if watch.watcher is None else tell_made(value, number)
     if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":

@@ -187,17 +187,18 @@ def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`β · input + α · mat1 @ mat2`, with `input` broadcast. Raises RuntimeError if they do not fit."""
-    for name, one in (("mat1", mat1), ("mat2", mat2)):
-        if one.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
-    if mat1.shape[-1] != mat2.shape[0]:
-        (n, m), (p, q) = mat1.shape, mat2.shape
+    x, a, b = plain(input), plain(mat1), plain(mat2)
+    if a.ndim != 2 or b.ndim != 2:
+        name, one = ("mat1", a) if a.ndim != 2 else ("mat2", b)
+        raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
+    (n, m), (p, q) = a.shape, b.shape
+    if m != p:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    if not plain(input).dtype is plain(mat1).dtype is plain(mat2).dtype:
+    if not x.dtype is a.dtype is b.dtype:
         for name, one in (("self", input), ("mat1", mat1)):
             check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
-    if tuple(input.shape) != (mat2.shape[1],):  # otherwise a bias, the usual case
-        expanded_size(input, (mat1.shape[0], mat2.shape[1]))
+    if x.shape != (q,):  # otherwise a bias, the usual case
+        expanded_size(input, (n, q))
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 

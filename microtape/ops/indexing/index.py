@@ -340,11 +340,11 @@ def _consumed(one: Any) -> int:
     """How many dimensions a part of a key uses up. Raises IndexError if it cannot be part of a key."""
     if type(one) is slice or type(one) is int:  # the usual case
         return 1
-    if one is None or one is ... or _is_bool(one):
-        return 0
     if isinstance(one, (TensorState, np.ndarray)):
         array = plain(one)
         return array.ndim if array.dtype.kind == "b" else 1
+    if one is None or one is ... or _is_bool(one):
+        return 0
     if isinstance(one, list):
         return np.ndim(one) if np.asarray(one).dtype.kind == "b" else 1
     if isinstance(one, (int, np.integer, slice, range)):

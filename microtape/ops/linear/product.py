@@ -9,7 +9,14 @@ import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.ops.shape.casting import contiguous
-from microtape.ops.shape.reshaping import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
+from microtape.ops.shape.reshaping import (
+    ExpandBackward0,
+    SqueezeInPlace,
+    UnsafeViewBackward0,
+    expanded_size,
+    reshape,
+    unsqueeze,
+)
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import Promoting, refusal_of, refusing
@@ -17,6 +24,7 @@ from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import view_call
 
 __all__ = ["addmm", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer"]
 
@@ -290,12 +298,17 @@ def _batched(x: Any, y: Any) -> Any:
     """The product of batches of matrices, whose leading dimensions broadcast against each other."""
     lead = _broadcast_lead(x.shape[:-2], y.shape[:-2])
     count = math.prod(lead)
-    stacks = [reshape(expand(one, (*lead, *one.shape[-2:])), (count, *one.shape[-2:])) for one in (x, y)]
+    stacks = []
+    for one in (x, y):
+        matrix = one.shape[-2:]
+        stacks.append(reshape(view_call(one, ExpandBackward0, (*lead, *matrix)), (count, *matrix)))
     return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 
 def _broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that two shapes broadcast to. Raises RuntimeError if they do not."""
+    if a == b:
+        return a
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:

@@ -88,4 +88,4 @@ def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
     if len(shape) == 1 and not is_integer(shape[0]):
         shape = tuple(shape[0])
-    return tuple([operator.index(size) for size in shape])
+    return tuple(map(operator.index, shape))

@@ -89,6 +89,8 @@ def number_as(value: Any, dtype: Any) -> Array:
     Raises RuntimeError for a number that the dtype cannot represent, such as 300 or -0.5 for uint8.
     """
     dtype = np.dtype(dtype)
+    if type(value) is float and dtype.kind == "f" and -_FITS_ALL < value < _FITS_ALL:
+        return np.asarray(value, dtype)  # the usual case
     fits = True
     if isinstance(value, complex) and dtype.kind in "iuf":
         fits, value = not value.imag, value.real

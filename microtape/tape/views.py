@@ -206,11 +206,12 @@ def zeros_for_none(gradient: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
     """Run and record an operation with several views on a Tensor; on an array, return the array's views."""
-    steps = node.parts(x.shape)
+    shape = x.shape
+    steps = node.parts(shape)
     if not steps:
         return ()
     for step in steps:
-        step.x_shape = x.shape
+        step.x_shape = shape
     if not isinstance(x, TensorState):
         return tuple([step.forward(x) for step in steps])
     edges = tracked((x,))

@@ -29,7 +29,6 @@ _PLACES = (np.arange(SAMPLED) + np.arange(SAMPLED) * math.sqrt(1.25) % 1) / SAMP
 
 _Numbers = npt.NDArray[np.floating[Any]]  # float32 or float64
 _Floats = npt.NDArray[np.float64]
-_ONES: dict[Any, _Numbers] = {np.dtype(dtype): np.ones(_ROW, dtype) for dtype in (np.float32, np.float64)}
 
 
 def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
@@ -202,12 +201,17 @@ def _sums(block: _Numbers) -> tuple[float, float]:
     """The sum of the numbers and of their squares: each row of a few thousand in their dtype, the rows in float64."""
     even = block.size // _ROW * _ROW
     rows = block[:even].reshape(-1, _ROW)
-    total = float(np.add.reduce(rows @ _ONES[block.dtype], dtype=np.float64))
+    total = float(np.add.reduce(rows @ _ones(_ROW, block.dtype), dtype=np.float64))
     squares = float(np.add.reduce(np.vecdot(rows, rows), dtype=np.float64))
     if even < block.size:
         rest = block[even:].astype(np.float64)
         total, squares = total + float(rest.sum()), squares + float(rest.dot(rest))
     return total, squares
+
+
+@functools.lru_cache
+def _ones(count: int, dtype: npt.DTypeLike) -> _Numbers:
+    return np.ones(count, dtype)
 
 
 def _mean_and_std(blocks: list[_Numbers], count: int, largest: float) -> tuple[float, float]:

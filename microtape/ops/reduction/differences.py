@@ -183,7 +183,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     weights = fweights if aweights is None else aweights if fweights is None else fweights * aweights
     if weights is None:
         count: Any = x.shape[1]
-        centred = x - mean(x, (1,), True)
+        centred = x - mean(x, 1, True)
         weighed = centred
     else:
         count = sum(weights)

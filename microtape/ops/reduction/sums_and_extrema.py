@@ -175,8 +175,6 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """The mean over all elements, or over the dimensions `dim`. Raises RuntimeError for integers."""
     if numpy_style:
         dim, keepdim = torch_style(dim, keepdim, **numpy_style)
-    if type(input) is np.ndarray:
-        return MeanBackward1(dim, keepdim, dtype).forward(input)  # in a derivative formula
     if dtype is None and input.dtype.kind in "biu":
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
@@ -188,6 +186,8 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
             f"Got: {scalar_name(np.dtype(dtype))}"
         )
     dims = None if dim is None else dim_tuple(dim, input.ndim)
+    if type(input) is np.ndarray:
+        return MeanBackward1(dims, keepdim, dtype).forward(input)  # in a derivative formula
     return call((MeanBackward0 if dim is None else MeanBackward1)(dims, keepdim, dtype), input)
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from microtape.basics.fresh_stack import calling_frame
 
@@ -109,9 +109,15 @@ class CallSite(NamedTuple):
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame of the user's program, starting from `frame` and going outwards; None if there is none."""
-    while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
-        frame = frame.f_back or calling_frame(frame)
-    return frame
+    found: Any = frame
+    try:
+        while found.f_code.co_filename in LIBRARY_FILES:
+            found = found.f_back
+        return found  # type: ignore[no-any-return]
+    except AttributeError:  # all frames of this thread are the library's
+        while frame is not None and frame.f_code.co_filename in LIBRARY_FILES:
+            frame = frame.f_back or calling_frame(frame)
+        return frame
 
 
 def user_stacklevel() -> int:

@@ -65,7 +65,7 @@ def promote_types(a: DType, b: DType) -> DType:
 
 def of_number(value: Any) -> DType:
     """The dtype of a Python number."""
-    if isinstance(value, np.bool_ | builtins.bool):
+    if isinstance(value, (np.bool_, builtins.bool)):
         return bool
     if isinstance(value, builtins.int):
         return int64
@@ -84,6 +84,14 @@ def result_type(dimensioned: DType | None, zero_dim: DType | None, number: DType
     result = _dominate(dimensioned, _dominate(zero_dim, number))
     assert result is not None
     return result
+
+
+def beside_number(array: np.ndarray[Any, Any], number: Any) -> DType:
+    """The dtype to compute in with an array and a Python number."""
+    dtype: DType = array.dtype
+    if dtype.kind == "f" and not isinstance(number, complex):
+        return dtype  # the usual case
+    return result_type(*ranks(array), number=of_number(number))
 
 
 def join(a: DType | None, b: DType | None) -> DType | None:

@@ -20,7 +20,6 @@ from microtape.tape.tensor_state import (
     ensure_version,
     is_leaf,
     is_view,
-    new_tensor,
     requires_grad,
 )
 from microtape.tape.views import make_view
@@ -239,9 +238,7 @@ def _plain_output(output: Any, is_input: bool, is_dirty: bool) -> Any:
 
 def _view_as_itself(tensor: Any) -> Any:
     """A view of the whole tensor, without history."""
-    view = new_tensor(type(tensor), tensor.array.view())
-    make_view(view, tensor, (), "function")
-    return view
+    return make_view(tensor.array.view(), tensor, (), "function")
 
 
 def _save(node: FunctionNode, tensors: list[Any], raw: tuple[Any, ...]) -> None:

@@ -38,16 +38,16 @@ class Called(Registry):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call `forward` and the hooks; for the recorder, the call is a scope with the module's path as its name."""
-        if watch.watcher is None:
+        if watch.watcher is not None:
+            with _scopes.of(self, sys._getframe(1)):
+                return self._run(args, kwargs)
+        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks:
             return self._run(args, kwargs)
-        with _scopes.of(self, sys._getframe(1)):
-            return self._run(args, kwargs)
+        return self.forward(*args, **kwargs)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call `forward` between the hooks."""
         pre_hooks, hooks, to_backward = self._forward_pre_hooks, self._forward_hooks, self._backward_hooks
-        if not (pre_hooks or hooks or to_backward or self._backward_pre_hooks):
-            return self.forward(*args, **kwargs)
         result, ran = None, set()
         try:
             for hook in list(pre_hooks.values()):

@@ -239,9 +239,7 @@ class LSTM(_Layers):
             raise NotImplementedError(f"LSTM(proj_size=...) is not here; {ELSEWHERE}")
         super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
 
-    def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """See `lstm_step`."""
-        return lstm_step(from_input, from_hidden, state)  # type: ignore[no-any-return]
+    step = staticmethod(lstm_step)
 
 
 class GRU(_Layers):
@@ -249,6 +247,4 @@ class GRU(_Layers):
 
     gates = 3
 
-    def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """See `gru_step`."""
-        return gru_step(from_input, from_hidden, state)  # type: ignore[no-any-return]
+    step = staticmethod(gru_step)

@@ -48,10 +48,7 @@ class Recurrent(Module):
     states: ClassVar[int] = 1  # how many tensors make the state
     input_size: int
     hidden_size: int
-
-    def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The state after one step."""
-        raise NotImplementedError
+    step: Any  # one of the functions above, or a method like them: the state after one step
 
     def reset_parameters(self) -> None:
         """Draw all weights uniformly in ±1 / √hidden_size."""
@@ -132,9 +129,7 @@ class LSTMCell(_Cell):
 
     gates, states = 4, 2
 
-    def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """See `lstm_step`."""
-        return lstm_step(from_input, from_hidden, state)  # type: ignore[no-any-return]
+    step = staticmethod(lstm_step)
 
 
 class GRUCell(_Cell):
@@ -142,6 +137,4 @@ class GRUCell(_Cell):
 
     gates = 3
 
-    def step(self, from_input: Any, from_hidden: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        """See `gru_step`."""
-        return gru_step(from_input, from_hidden, state)  # type: ignore[no-any-return]
+    step = staticmethod(gru_step)

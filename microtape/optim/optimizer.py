@@ -152,14 +152,10 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             for p in group["params"]:
-                if p.grad is not None:
-                    self._update(p, group)
+                if (g := p.grad) is not None:
+                    g = -g if group.get("maximize") else g
+                    one_write(f"{type(self).__name__}.step", p, self.update, p, g, group)
         return loss
-
-    def _update(self, p: Any, group: dict[str, Any]) -> None:
-        """Update one parameter."""
-        g = -p.grad if group.get("maximize") else p.grad
-        one_write(f"{type(self).__name__}.step", p, self.update, p, g, group)
 
     def update(self, p: Any, g: Any, group: dict[str, Any]) -> None:
         """Write to the parameter `p` once: updated by its gradient `g`, of the same shape, with the group's options."""

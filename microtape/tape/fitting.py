@@ -43,7 +43,7 @@ def conjugate(gradient: Any) -> Any:
     torch's gradient of a real loss L is ∂L/∂z̄, so the chain rule of a holomorphic f is g · conj(f′(x)) and not
     g · f′(x). A formula that computes g · f′(x) is right for both if its input and its output are conjugated.
     """
-    if isinstance(gradient, list | tuple):
+    if isinstance(gradient, (list, tuple)):
         return [conjugate(each) for each in gradient]
     return gradient.conj() if gradient is not None and gradient.dtype.kind == "c" else gradient
 
@@ -60,4 +60,4 @@ def _cast(term: Any, dtype: Any) -> Any:
     """A gradient in the dtype of its input: the real part if that is a real dtype."""
     if term.dtype.kind == "c" and dtype.kind != "c":
         term = term.real
-    return term.astype(dtype) if isinstance(term, np.ndarray | np.generic) else term.to(dtype)
+    return term.astype(dtype) if isinstance(term, (np.ndarray, np.generic)) else term.to(dtype)

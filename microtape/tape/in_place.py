@@ -137,7 +137,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     that cannot be cast to x's, or if operands overlap in a way that `sharing` forbids. Returns x.
     """
     frame = sys._getframe(2)
-    tensors = [x, *[as_tensor(operand, type(x)) for operand in operands]]
+    tensors = [x, *[one if isinstance(one, TensorState) else as_tensor(one, type(x)) for one in operands]]
     is_recorded = mode.enabled and x.array.dtype.kind in "fc" and any([requires_grad(tensor) for tensor in tensors])
     if is_recorded:
         check_in_place(x)
@@ -169,7 +169,7 @@ def call_(node: Operation, x: TensorState, *operands: Any, sharing: Sharing = "s
     if target is not x:
         computed_by = renew_history(x)
         for item in node.saved or ():  # the view; weak, because its new grad_fn leads to `node`
-            if isinstance(item, SavedTensor | PackedTensor) and item.is_output:
+            if isinstance(item, (SavedTensor, PackedTensor)) and item.is_output:
                 item.computed_by = weakref.ref(computed_by)
     return x
 

@@ -139,7 +139,8 @@ class Node:
     def saved_a_result(self, index: int) -> bool:
         """Whether the saved tensor number `index` is an operand that had a grad_fn when it was saved."""
         source = self.sources[index]
-        return source >= 0 and not isinstance(self.next_nodes[source], AccumulateGrad | None)
+        receiver = self.next_nodes[source] if source >= 0 else None
+        return receiver is not None and not isinstance(receiver, AccumulateGrad)
 
     @property
     def output_count(self) -> int:
@@ -313,4 +314,4 @@ def add_hook(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> 
 
 def is_array(value: Any) -> bool:
     """Whether `value` is a numpy array, or a scalar as numpy returns it for 0-d results."""
-    return isinstance(value, np.ndarray | np.generic)
+    return isinstance(value, (np.ndarray, np.generic))

@@ -57,8 +57,7 @@ def as_operand(value: Any, other: TensorState, method: str = "") -> TensorState:
 def number_operand(value: Any, other: TensorState) -> Any:
     """A number or array as a tensor beside `other`; a number gets the promoted dtype. Otherwise NotImplemented."""
     if isinstance(value, NUMBERS):
-        dtype = dtypes.result_type(*dtypes.ranks(other.array), number=dtypes.of_number(value))
-        number = new_tensor(type(other), as_element(value, dtype))
+        number = new_tensor(type(other), as_element(value, dtypes.beside_number(other.array, value)))
         number.meta = NUMBER
         return number if watch.watcher is None else tell_made(value, number)
     if isinstance(value, ARRAYS) and value.dtype.kind in "biufc":
@@ -90,6 +89,8 @@ def number_as(value: Any, dtype: Any) -> Array:
     Raises RuntimeError for a number that the dtype cannot represent, such as 300 or -0.5 for uint8.
     """
     dtype = np.dtype(dtype)
+    if type(value) is float and dtype.kind == "f" and -_FITS_ALL < value < _FITS_ALL:
+        return np.asarray(value, dtype)  # the usual case
     fits = True
     if isinstance(value, complex) and dtype.kind in "iuf":
         fits, value = not value.imag, value.real

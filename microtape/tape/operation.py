@@ -22,8 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from microtape.basics import dtypes
-from microtape.basics.call_site import LIBRARY_FILES
-from microtape.basics.fresh_stack import calling_frame
+from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.basics.function_name import function_name
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import NO_EDGE, Edge, Node, next_sequence_nr, receiver_mask
@@ -172,7 +171,9 @@ def call(node: Operation, *operands: Any) -> Any:
     else:
         _check_arrays(node.op, operands)
         return node.forward(*operands)
-    tensors = operands if len(operands) == 1 else tuple([as_tensor(operand, like) for operand in operands])
+    tensors: tuple[Any, ...] = operands
+    if len(operands) > 1:
+        tensors = tuple([one if isinstance(one, TensorState) else as_tensor(one, like) for one in operands])
     array = compute(node, tensors)
     if array.dtype.kind in "fc":
         return _wrap_result(node, tensors, array)
@@ -275,7 +276,10 @@ def tracked(operands: Sequence[TensorState]) -> tuple[Edge, ...]:
     if not mode.enabled:
         return ()
     edges = tuple([operand.edge or edge_of(operand) for operand in operands])
-    return edges if any([edge is not NO_EDGE for edge in edges]) else ()
+    for edge in edges:
+        if edge is not NO_EDGE:
+            return edges
+    return ()
 
 
 def _wrap_result(node: Operation, operands: tuple[TensorState, ...], array: Array) -> Any:
@@ -366,8 +370,11 @@ def attach(node: Node, array: Array, frame: Any) -> None:
     node.dtype = array.dtype
     node.saved = ()
     node.hooks = None
-    while frame.f_code.co_filename in LIBRARY_FILES:  # as `user_frame`
-        frame = frame.f_back or calling_frame(frame)
+    try:
+        while frame.f_code.co_filename in LIBRARY_FILES:  # `user_frame`, for the usual case
+            frame = frame.f_back
+    except AttributeError:  # all of this thread's frames are the library's
+        frame = user_frame(sys._getframe())
         if frame is None:
             node.code = None
             return

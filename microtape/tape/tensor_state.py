@@ -74,13 +74,13 @@ class AutogradMeta:
 
     __slots__ = ("__weakref__", "accumulator", "grad", "grad_dtype", "hooks", "retains_grad", "view")
 
-    def __init__(self) -> None:
+    def __init__(self, view: View | None = None) -> None:
         self.grad: Any = None
         self.grad_dtype: Any = OWN_DTYPE  # or the dtype in which gradients accumulate, None for any
         self.accumulator: weakref.ref[AccumulateGrad] | None = None
         self.hooks: NodeHooks | None = None  # of a leaf; the hooks of a result are kept by its node
         self.retains_grad = False
-        self.view: View | None = None
+        self.view = view
 
 
 RESULT_CLASSES: dict[type[TensorState], type[TensorState]] = {}

@@ -25,7 +25,10 @@ from microtape.tape.operation import Operation, Unary, attach, record, tracked
 from microtape.tape.saved import short_name
 from microtape.tape.tensor_state import (
     INFERENCE,
+    Array,
+    AutogradMeta,
     TensorState,
+    Version,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -69,14 +72,16 @@ class View:
 
     __slots__ = ("base", "edge", "is_source", "made", "memory", "origin", "root", "seen", "steps")
 
-    def __init__(self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str) -> None:
+    def __init__(
+        self, base: TensorState, steps: tuple[ViewOperation, ...], origin: str, edge: Edge, version: Version
+    ) -> None:
         self.base = base
         self.memory = base.array  # another array as soon as the base is given another shape in place
         self.steps = steps
         self.origin = origin  # a key of ADVICE, or "" if in-place writes are allowed
         self.made: CallSite | None = None  # the call site, if it must not be written to and no node tells
-        self.edge = NO_EDGE  # its history when the base's version was `seen`
-        self.seen = (base.version or ensure_version(base)).number
+        self.edge = edge  # its history when the base's version was `seen`
+        self.seen = version.number
         self.is_source = False  # whether requires_grad_() was called on the view itself
         self.root: TensorState | None = None  # of its tangents: Note [Tangents of views]; None: base
 
@@ -159,15 +164,13 @@ def view_call(x: Any, cls: type[ViewOperation], *parameters: Any) -> Any:
     if not isinstance(x, TensorState):
         node.x_shape = x.shape
         return node.forward(x)
-    array = x.array
-    node.x_shape = array.shape
-    output = new_tensor(type(x), node.forward(array))
+    node.x_shape = x.array.shape
+    array = node.forward(x.array)
     receiver, nr = edge = (x.edge or edge_of(x)) if mode.enabled else NO_EDGE
-    view = make_view(output, x, (node,), recorded=edge is not NO_EDGE)
-    if edge is not NO_EDGE and view is not None:
-        view.edge = (node, 0)
+    output = make_view(array, x, (node,), edge=edge if edge is NO_EDGE else (node, 0))
+    if edge is not NO_EDGE and output.meta is not None:
         node.next_nodes, node.input_nrs = (receiver,), (nr,)
-        attach(node, output.array, sys._getframe(2))
+        attach(node, array, sys._getframe(2))
         if (watcher := watch.watcher) is not None:
             watcher.operation(node, (x,), (output,), False)
     elif (watcher := watch.watcher) is not None:
@@ -203,20 +206,21 @@ def zeros_for_none(gradient: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -
 
 def view_calls(x: Any, node: MultiViewOperation) -> tuple[Any, ...]:
     """Run and record an operation with several views on a Tensor; on an array, return the array's views."""
-    steps = node.parts(x.shape)
+    shape = x.shape
+    steps = node.parts(shape)
     if not steps:
         return ()
     for step in steps:
-        step.x_shape = x.shape
+        step.x_shape = shape
     if not isinstance(x, TensorState):
         return tuple([step.forward(x) for step in steps])
     edges = tracked((x,))
-    outputs = [new_tensor(type(x), step.forward(x.array)) for step in steps]
     recorded = bool(edges) and x.version is not INFERENCE
-    views = [make_view(one, x, (step,), "multi_output", recorded) for one, step in zip(outputs, steps, strict=True)]
+    outputs = [
+        make_view(step.forward(x.array), x, (step,), "multi_output", (node, output_nr) if recorded else NO_EDGE)
+        for output_nr, step in enumerate(steps)
+    ]
     if recorded:
-        for output_nr, view in enumerate(views):
-            view.edge = (node, output_nr)  # type: ignore[union-attr]
         record(node, (x,), edges, outputs, sys._getframe(2))
     elif (watcher := watch.watcher) is not None:
         watcher.unrecorded(node, (x,), tuple(outputs), False)
@@ -231,36 +235,32 @@ def replay(steps: Sequence[ViewOperation], x: Any) -> Any:
 
 
 def make_view(
-    output: TensorState,
-    x: TensorState,
-    steps: tuple[ViewOperation, ...],
-    origin: str = "",
-    recorded: bool = False,
-) -> View | None:
-    """Make `output`, which shares the memory of `x`, a tracked view of x's base; it has no history yet.
+    array: Array, x: TensorState, steps: tuple[ViewOperation, ...], origin: str = "", edge: Edge = NO_EDGE
+) -> Any:
+    """A tensor around `array`, which shares the memory of `x`: a tracked view of x's base, with `edge` as its history.
 
     Its `origin`, which says whether it may be written to, is inherited from `x` unless it has its own and x's is not
-    inference mode. `recorded` says that a node of its own will be its history. Returns None if `x` is an inference
-    tensor: then `output` is one, too, and no tracked view; see Note [Inference tensors].
+    inference mode. If `x` is an inference tensor, then the result is one, too, and no tracked view, so that it has no
+    `meta`; see Note [Inference tensors].
     """
-    output.version = x.version or ensure_version(x)
-    if output.version is INFERENCE:
-        return None
+    version = x.version or ensure_version(x)
+    output = new_tensor(type(x), array, NO_EDGE if version is INFERENCE else None)
+    output.version = version
+    if version is INFERENCE:
+        return output
     if not mode.enabled:
         origin = "inference_mode" if mode.inference else "no_grad"
     before = x.meta.view if x.meta is not None else None
     if before is None:
-        view = View(x, steps, origin)
+        view = View(x, steps, origin, edge, version)
     else:
         inherited = not origin or before.origin == "inference_mode"
-        view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin)
+        view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin, edge, version)
         view.root = x if before.root is ITSELF else before.root
-    if view.origin and not recorded:
+    if view.origin and edge is NO_EDGE:
         view.made = _made_here()
-    meta = output.meta or ensure_meta(output)
-    meta.view = view
-    output.edge = None
-    return view
+    output.meta = AutogradMeta(view)
+    return output
 
 
 def _made_here() -> CallSite | None:

@@ -186,7 +186,7 @@ def minus(x: Any, y: Any) -> Any:
 
 def minus_from(x: Any, y: Any) -> Any:
     """`y - x`, where y is a number."""
-    if not isinstance(y, int | float | complex):
+    if not isinstance(y, (int, float, complex)):
         return NotImplemented
     if isinstance(y, bool):
         _refuse_bool(x)
@@ -232,7 +232,7 @@ def _checked_alpha(alpha: Any, x: Any) -> Any:
     kind = x.dtype.kind
     if isinstance(alpha, bool) and kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float | complex) and kind in "biu":
+    if isinstance(alpha, (float, complex)) and kind in "biu":
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")

@@ -140,22 +140,22 @@ def divided_by(x: Any, y: Any) -> Any:
 
 def floored_by(x: Any, y: Any) -> Any:
     """`x // y`."""
-    return floor_divide(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
+    return floor_divide(x, y) if isinstance(y, (TensorState, int, float)) else NotImplemented
 
 
 def floored_from(x: Any, y: Any) -> Any:
     """`y // x`, where y is a number."""
-    return floor_divide(y, x) if isinstance(y, int | float) else NotImplemented
+    return floor_divide(y, x) if isinstance(y, (int, float)) else NotImplemented
 
 
 def modulo(x: Any, y: Any) -> Any:
     """`x % y`."""
-    return remainder(x, y) if isinstance(y, TensorState | int | float) else NotImplemented
+    return remainder(x, y) if isinstance(y, (TensorState, int, float)) else NotImplemented
 
 
 def modulo_from(x: Any, y: Any) -> Any:
     """`y % x`, where y is a number."""
-    return remainder(as_operand(y, x), x) if isinstance(y, int | float) else NotImplemented
+    return remainder(as_operand(y, x), x) if isinstance(y, (int, float)) else NotImplemented
 
 
 def over_number(x: Any, number: Any) -> Any:
@@ -180,14 +180,14 @@ def floor_divide(input: Any, other: Any) -> Any:
 
 def remainder(input: Any, other: Any) -> Any:
     """The remainder of a division that rounds down: it has the sign of `other`, like Python's `%`."""
-    if isinstance(other, int | float):
+    if isinstance(other, (int, float)):
         return call(RemainderBackward0(other), input)
     return binary(RemainderBackward1, input, other)
 
 
 def fmod(input: Any, other: Any) -> Any:
     """The remainder of a division that rounds towards zero: it has the sign of `input`."""
-    if isinstance(other, int | float):
+    if isinstance(other, (int, float)):
         return call(FmodBackward0(other), input)
     return binary(FmodBackward1, input, other)
 
@@ -206,14 +206,14 @@ def floor_divide_(x: TensorState, other: Any) -> Any:
 
 def remainder_(x: TensorState, other: Any) -> Any:
     """`remainder`, in place."""
-    if isinstance(other, int | float):
+    if isinstance(other, (int, float)):
         return call_(RemainderBackward0(other), x)
     return call_(RemainderBackward1(), x, as_operand(other, x, "remainder_"))
 
 
 def fmod_(x: TensorState, other: Any) -> Any:
     """`fmod`, in place."""
-    if isinstance(other, int | float):
+    if isinstance(other, (int, float)):
         return call_(FmodBackward0(other), x)
     return call_(FmodBackward1(), x, as_operand(other, x, "fmod_"))
 

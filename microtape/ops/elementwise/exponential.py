@@ -193,8 +193,8 @@ class PowBackward0(Operation):
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         if x.dtype.kind not in "fc":
             return np.power(x, number_as(self.exponent, x.dtype)).astype(x.dtype, copy=False)
-        if self.exponent in (2, 3):  # as torch does
-            return x * x if self.exponent == 2 else x * x * x
+        if self.exponent in (1, 2, 3):  # as torch does
+            return x.copy() if self.exponent == 1 else x * x if self.exponent == 2 else x * x * x
         whole = not isinstance(self.exponent, complex) and self.exponent % 1 == 0
         if x.dtype.kind == "f" and whole:  # np.power takes thirty times as long for negative numbers
             size = np.power(np.abs(x), self.exponent)

@@ -205,9 +205,9 @@ def index(x: TensorState, key: Any) -> Any:
 def set_index(x: TensorState, key: Any, value: Any) -> None:
     """`x[key] = value`, in place: written through a view, which autograd records as CopySlices, or by index tensors."""
     part, indices = _sliced(x, key, for_writing=True)
-    if isinstance(value, int | float | complex):
+    if isinstance(value, (int, float, complex)):
         value = _number_to_write(value, x.array.dtype)
-    if not isinstance(value, TensorState | np.ndarray | np.generic):
+    if not isinstance(value, (TensorState, np.ndarray, np.generic)):
         raise TypeError(f"can't assign a {type(value).__name__} to a microtape.{scalar_name(x.array.dtype)}Tensor")
     value = as_operand(value, x)
     if indices:
@@ -326,28 +326,28 @@ def _is_bool(one: Any) -> bool:
     """Whether a part of a key is True or False, which keep or drop everything."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind == "b"
-    return isinstance(one, bool | np.bool_)
+    return isinstance(one, (bool, np.bool_))
 
 
 def _is_integer(one: Any) -> bool:
     """Whether a part of a key is a single integer."""
     if isinstance(one, TensorState):
         return one.array.ndim == 0 and one.array.dtype.kind in "iu"
-    return isinstance(one, int | np.integer)
+    return isinstance(one, (int, np.integer))
 
 
 def _consumed(one: Any) -> int:
     """How many dimensions a part of a key uses up. Raises IndexError if it cannot be part of a key."""
     if type(one) is slice or type(one) is int:  # the usual case
         return 1
-    if one is None or one is ... or _is_bool(one):
-        return 0
-    if isinstance(one, TensorState | np.ndarray):
+    if isinstance(one, (TensorState, np.ndarray)):
         array = plain(one)
         return array.ndim if array.dtype.kind == "b" else 1
+    if one is None or one is ... or _is_bool(one):
+        return 0
     if isinstance(one, list):
         return np.ndim(one) if np.asarray(one).dtype.kind == "b" else 1
-    if isinstance(one, int | np.integer | slice | range):
+    if isinstance(one, (int, np.integer, slice, range)):
         return 1
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "

@@ -9,7 +9,14 @@ import numpy as np
 
 from microtape.basics.dtypes import cpp_name, scalar_name
 from microtape.ops.shape.casting import contiguous
-from microtape.ops.shape.reshaping import SqueezeInPlace, UnsafeViewBackward0, expand, expanded_size, reshape, unsqueeze
+from microtape.ops.shape.reshaping import (
+    ExpandBackward0,
+    SqueezeInPlace,
+    UnsafeViewBackward0,
+    expanded_size,
+    reshape,
+    unsqueeze,
+)
 from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import Promoting, refusal_of, refusing
@@ -17,6 +24,7 @@ from microtape.tape.in_place import call_
 from microtape.tape.operands import as_operand
 from microtape.tape.operation import Binary, binary, call
 from microtape.tape.tensor_state import TensorState
+from microtape.tape.views import view_call
 
 __all__ = ["addmm", "baddbmm", "bmm", "dot", "ger", "matmul", "mm", "mv", "outer"]
 
@@ -187,17 +195,18 @@ def check_one_dtype(x: Any, y: Any, complaint: str, kernel: str = "") -> None:
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`β · input + α · mat1 @ mat2`, with `input` broadcast. Raises RuntimeError if they do not fit."""
-    for name, one in (("mat1", mat1), ("mat2", mat2)):
-        if one.ndim != 2:
-            raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
-    if mat1.shape[-1] != mat2.shape[0]:
-        (n, m), (p, q) = mat1.shape, mat2.shape
+    x, a, b = plain(input), plain(mat1), plain(mat2)
+    if a.ndim != 2 or b.ndim != 2:
+        name, one = ("mat1", a) if a.ndim != 2 else ("mat2", b)
+        raise RuntimeError(f"{name} must be a matrix, got {one.ndim}-D tensor")
+    (n, m), (p, q) = a.shape, b.shape
+    if m != p:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{m} and {p}x{q})")
-    if not plain(input).dtype is plain(mat1).dtype is plain(mat2).dtype:
+    if not x.dtype is a.dtype is b.dtype:
         for name, one in (("self", input), ("mat1", mat1)):
             check_one_dtype(one, mat2, f"{name} and mat2 must have the same dtype, but got {{}} and {{}}")
-    if tuple(input.shape) != (mat2.shape[1],):  # otherwise a bias, the usual case
-        expanded_size(input, (mat1.shape[0], mat2.shape[1]))
+    if x.shape != (q,):  # otherwise a bias, the usual case
+        expanded_size(input, (n, q))
     return call(AddmmBackward0(beta, alpha), input, mat1, mat2)
 
 
@@ -289,12 +298,17 @@ def _batched(x: Any, y: Any) -> Any:
     """The product of batches of matrices, whose leading dimensions broadcast against each other."""
     lead = _broadcast_lead(x.shape[:-2], y.shape[:-2])
     count = math.prod(lead)
-    stacks = [reshape(expand(one, (*lead, *one.shape[-2:])), (count, *one.shape[-2:])) for one in (x, y)]
+    stacks = []
+    for one in (x, y):
+        matrix = one.shape[-2:]
+        stacks.append(reshape(view_call(one, ExpandBackward0, (*lead, *matrix)), (count, *matrix)))
     return unsafe_view(bmm(*stacks), (*lead, x.shape[-2], y.shape[-1]))
 
 
 def _broadcast_lead(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that two shapes broadcast to. Raises RuntimeError if they do not."""
+    if a == b:
+        return a
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:

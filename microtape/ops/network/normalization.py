@@ -48,26 +48,25 @@ class Normalization(Operation):
     def forward(self, x: Any, weight: Any, bias: Any) -> Any:
         self.x_shape = x.shape
         rows = self.grouped(x.astype(np.float32) if x.dtype == np.float16 else x)
-        self.center, self.scale = self.statistics(rows)
-        z = rows - self.center
+        self.center, z, self.scale = self.statistics(rows)
         z *= self.scale
         z = z.reshape(self.x_shape)
         z *= self.wide(weight)
         z += self.wide(bias)
         return z.astype(x.dtype, copy=False)
 
-    def statistics(self, rows: Any) -> tuple[Any, Any]:
-        """The mean, and the factor that brings differences from it to variance 1."""
+    def statistics(self, rows: Any) -> tuple[Any, Any, Any]:
+        """The mean, the differences from it, and the factor that brings them to variance 1."""
         center = mean(rows, self.dims, True)
         away = rows - center
-        return center, rsqrt(mean(away * away, self.dims, True) + self.eps)
+        return center, away, rsqrt(mean(away * away, self.dims, True) + self.eps)
 
     def apply(self, gradient: Any, create_graph: bool) -> Sequence[Any]:
         """See Node.apply. Instead of x, the formulas get the pair of x̂ and `scale`, which they share."""
         x, weight, bias = unpack(self, create_graph)
         rows = self.grouped(x)
-        center, scale = self.statistics(rows) if create_graph else (self.center, self.scale)
-        standard = (rows - center) * scale, scale
+        away, scale = self.statistics(rows)[1:] if create_graph else (rows - self.center, self.scale)
+        standard = away * scale, scale
         return [
             formula(self, gradient, standard, weight, bias) if receiver is not None else None
             for formula, receiver in zip(self.gradients, self.next_nodes, strict=True)
@@ -141,9 +140,10 @@ class FixedBatchNorm(NativeBatchNormBackward0):
         super().__init__(dims, eps)
         self.running_mean, self.running_var = running_mean, running_var
 
-    def statistics(self, rows: Any) -> tuple[Any, Any]:
+    def statistics(self, rows: Any) -> tuple[Any, Any, Any]:
         """See Normalization."""
-        return self.wide(self.running_mean), 1 / np.sqrt(self.wide(self.running_var) + self.eps)
+        center = self.wide(self.running_mean)
+        return center, rows - center, 1 / np.sqrt(self.wide(self.running_var) + self.eps)
 
     def grad_x(self, g: Any, x: Any, weight: Any, _bias: Any) -> Any:
         return g * self.wide(weight) * x[1]

@@ -180,7 +180,8 @@ class UnsafeSplitWithSizesBackward0(MultiOutputOperation):
         self.dim, self.sizes = dim, sizes
 
     def forward(self, x: Any) -> list[Any]:
-        return [x[(*_WHOLE * self.dim, part)] for part in _consecutive(self.sizes)]
+        before = _WHOLE * self.dim
+        return [x[(*before, part)] for part in _consecutive(self.sizes)]
 
     def grad_x(self, gradients: list[Any]) -> Any:
         return call(CatBackward0(self.dim), *zeros_for_none(gradients, self.shape))

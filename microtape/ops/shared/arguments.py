@@ -28,10 +28,10 @@ def dim_index(dim: int, ndim: int) -> int:
     Raises IndexError if it is out of range, TypeError if it is not an int.
     """
     size = ndim or 1
-    if isinstance(dim, TensorState):
+    if type(dim) is not int:
+        if not isinstance(dim, (*_INTEGERS, TensorState)):
+            raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
         dim = operator.index(dim)
-    elif not isinstance(dim, _INTEGERS):
-        raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
     return dim % size
@@ -88,4 +88,4 @@ def sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """`f(2, 3)` and `f((2, 3))` mean the same."""
     if len(shape) == 1 and not is_integer(shape[0]):
         shape = tuple(shape[0])
-    return tuple([operator.index(size) for size in shape])
+    return tuple(map(operator.index, shape))

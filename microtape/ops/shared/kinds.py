@@ -104,7 +104,7 @@ class WithNumber(Operation):
 def promote_all(arrays: Sequence[Array]) -> list[Array]:
     """All arrays in the dtype that torch would promote them to."""
     first = arrays[0].dtype
-    if all([array.dtype == first for array in arrays]):
+    if all([array.dtype is first for array in arrays]):
         return list(arrays)
     dimensioned = zero_dim = None
     for array in arrays:
@@ -118,8 +118,7 @@ def promote_all(arrays: Sequence[Array]) -> list[Array]:
 
 def beside_number(array: Array, number: Any) -> Array:
     """The array in the dtype that torch would promote it to, together with a Python number."""
-    dtype = dtypes.result_type(*dtypes.ranks(array), number=dtypes.of_number(number))
-    return array.astype(dtype, copy=False)
+    return array.astype(dtypes.beside_number(array, number), copy=False)
 
 
 def floating(array: Any) -> Any:

@@ -200,9 +200,18 @@ def _measured(numbers: _Numbers) -> _Measured:
 def _sums(block: _Numbers) -> tuple[float, float]:
     """The sum of the numbers and of their squares: each row of a few thousand in their dtype, the rows in float64."""
     even = block.size // _ROW * _ROW
-    rows, rest = block[:even].reshape(-1, _ROW), block[even:].astype(np.float64)
-    total = float((rows @ np.ones(_ROW, block.dtype)).sum(dtype=np.float64)) + float(rest.sum())
-    return total, float(np.vecdot(rows, rows).sum(dtype=np.float64)) + float(rest.dot(rest))
+    rows = block[:even].reshape(-1, _ROW)
+    total = float(np.add.reduce(rows @ _ones(_ROW, block.dtype), dtype=np.float64))
+    squares = float(np.add.reduce(np.vecdot(rows, rows), dtype=np.float64))
+    if even < block.size:
+        rest = block[even:].astype(np.float64)
+        total, squares = total + float(rest.sum()), squares + float(rest.dot(rest))
+    return total, squares
+
+
+@functools.lru_cache
+def _ones(count: int, dtype: npt.DTypeLike) -> _Numbers:
+    return np.ones(count, dtype)
 
 
 def _mean_and_std(blocks: list[_Numbers], count: int, largest: float) -> tuple[float, float]:

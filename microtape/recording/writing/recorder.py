@@ -334,8 +334,8 @@ class Recorder(Watcher, Displayed):
 
     def _current(self, task: GraphTask) -> OpenPass | None:
         """The pass of a task, unless it began before the recorder watched, or a fault has cut its recording short."""
-        open_here = self.open
-        if not open_here or (current := open_here[-1]).task is not task or current.cut is not None:
+        current = self._open[-1] if self._open else None
+        if current is None or current.task is not task or current.cut is not None:
             return None
         return current if isinstance(current, OpenPass) else None  # a LostPass counts as cut short
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microtape.basics.fused import multiply_add
@@ -16,6 +16,7 @@ NARROW = st.floats(2.0**-24, 1.0, width=32)
 
 
 @given(UNIT, st.floats(0.001, 1000), st.floats(-1000, 1000))
+@example(0.3333333333333333, 1.5, -2.225073858507e-311)  # the term breaks a tie
 def test_float64_is_rounded_once(x: float, factor: float, term: float) -> None:
     exact = Fraction(x) * Fraction(factor) + Fraction(term)
     assert multiply_add(np.array([x]), factor, term)[0] == float(exact)

@@ -38,6 +38,7 @@ findings/  what is wrong in a recorded program
 
 comparing/ what differs between two recordings
   compare             compares them in order of time;  forward: what operations computed;  backward: two passes
+  courses             where the courses of training part
   differences         what was found
   matching            which node of one is which of the other, by fingerprints;  alignment: of what looks alike nowhere
   measuring           how far two values are apart;  rounding: how far they may be;  ledger: what was found so far

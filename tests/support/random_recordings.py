@@ -75,6 +75,13 @@ def _tuples(items: st.SearchStrategy[Any], size: int = 2) -> st.SearchStrategy[t
     return st.just(()) if items.is_empty else st.lists(items, max_size=size).map(tuple)
 
 
+@st.composite
+def courses(draw: st.DrawFn) -> tuple[CourseRecord, ...]:
+    """The sizes at up to two passes."""
+    count = draw(st.integers(0, 2))
+    return tuple([CourseRecord(k, draw(st.none() | VALUES), draw(_tuples(PARAMETERS))) for k in range(count)])
+
+
 def _some(nodes: list[NodeRecord]) -> st.SearchStrategy[list[NodeRecord]]:
     return st.lists(st.sampled_from(nodes), max_size=2, unique_by=lambda node: node.id) if nodes else st.just([])
 
@@ -221,9 +228,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
         checks=tuple(map(check, draw(_some(checked)))),
-        courses=tuple(
-            CourseRecord(k, draw(st.none() | VALUES), draw(_tuples(PARAMETERS))) for k in range(draw(st.integers(0, 2)))
-        ),
+        courses=draw(courses()),
         jacobians=tuple(map(jacobian, draw(_some(checked)))),
     )
 

@@ -42,7 +42,7 @@ def finish(found: Comparison, names: tuple[str, str], ascii: bool, command: str 
 
 
 def _exit_code(found: Comparison) -> int:
-    if found.differences:
+    if found.differs:
         return Exit.FOUND
     return Exit.OK if found.is_complete else Exit.NOT_ALL_COMPARED
 

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from microtape.recording.comparing.courses import CourseDifference
 from microtape.recording.comparing.differences import Comparison, Difference, OrderDifference
 from microtape.recording.comparing.measuring import worst
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Recording
 from tui.shell.spans import wrapped
 from tui.words.comparison import Words, node_text
@@ -38,8 +40,11 @@ class Report(NamedTuple):
 
     def _sentences(self) -> Iterator[str]:
         found, words = self.comparison, self.words
+        if found.courses.differences:
+            yield f"the course of training parts {_course_sentence(found.courses.differences[0], self.names)}"
         if found.first is not None:
-            yield f"first difference: {words.sentence(found.first)}"
+            where = " in a whole pass" if found.courses.differences else ""
+            yield f"first difference{where}: {words.sentence(found.first)}"
             others = [one for one in found.origins if one is not found.first]
             following = len(found.differences) - len(others) - 1
             if following:
@@ -50,8 +55,9 @@ class Report(NamedTuple):
                 yield f"{_count(len(others), 'difference')} that {'begins' if len(others) == 1 else 'begin'} elsewhere:"
                 yield from (f"  {words.sentence(one)}" for one in others[:LISTED])
                 yield from _more(others)
-        else:
+        elif not found.differs:
             yield self._equal()
+        yield from self._courses()
         yield self._counts()
         yield from self._orders()
         yield from self._dtypes()
@@ -73,13 +79,27 @@ class Report(NamedTuple):
             told += f": {', '.join(part for part in parts if part)}"
         return told + (f"; largest relative difference {_number(found.worst)}" if found.worst else "")
 
+    def _courses(self) -> Iterator[str]:
+        """How much of the courses was compared."""
+        found, names = self.comparison.courses, self.names
+        if found.passes:
+            differ = len(found.differences)
+            told = f"{differ:,} {'differs' if differ == 1 else 'differ'}" if differ else "all agree"
+            yield f"{_count(found.sizes, 'size')} at {_count(len(found.passes), 'pass')} compared: {told}"
+        for at, name in enumerate(names):
+            if passes := found.only_passes[at]:
+                yield f"not compared: the sizes at {_count(len(passes), 'pass')} of {name}, from {passes[0] + 1} on"
+            if only := found.only_names[at]:
+                listed = ", ".join(only[:LISTED]) + (f" and {len(only) - LISTED:,} more" if len(only) > LISTED else "")
+                yield f"not compared: the sizes of {listed} of {name}, without a counterpart"
+
     def _equal(self) -> str:
         """`a.tape and b.tape are equal within rounding`, as far as this can be said."""
         found, counts = self.comparison, self.comparison.counts
-        if counts.values == counts.unknown:
+        if counts.values == counts.unknown and not found.courses.sizes:
             return f"nothing could be compared in {self.names[0]} and {self.names[1]}"
         told = "equal" if counts.identical == counts.values else "equal within rounding"
-        if counts.by_statistics:
+        if counts.by_statistics or found.courses.sizes:
             told = "equal as far as was recorded"
         if not found.is_complete:
             told = "equal in what could be compared"
@@ -147,7 +167,18 @@ class Report(NamedTuple):
             "unmatched": {side: list(nodes) for side, nodes in zip(sides, found.unmatched, strict=True)},
             "unused": {side: list(nodes) for side, nodes in zip(sides, found.unused, strict=True)},
             "only": {side: list(passes) for side, passes in zip(sides, found.only, strict=True)},
+            "courses": self._course_json(),
         }  # fmt: skip
+
+    def _course_json(self) -> dict[str, Any]:
+        found = self.comparison.courses
+        return {
+            **as_plain(found._replace(differences=())),
+            "differences": [
+                {**as_plain(one), "sentence": _course_sentence(one, self.names)} for one in found.differences[:IN_JSON]
+            ],
+            "count": len(found.differences),
+        }
 
     def _difference(self, one: Difference) -> dict[str, Any]:
         both = None if one.a is None or one.b is None or one.measured.how == "shape" else worst(one.a, one.b)
@@ -169,6 +200,17 @@ class Report(NamedTuple):
         }
 
 
+def _course_sentence(one: CourseDifference, names: tuple[str, str]) -> str:
+    """`at pass 300: the gradient of w has the norm 2.0 in a.tape, 2.5 in b.tape, relative 2.0e-1`."""
+    about = f"at pass {one.pass_ + 1:,}: the {one.kind}" + (f" of {one.parameter}" if one.parameter else "")
+    if one.statistic == "shape":
+        return f"{about} has another shape"
+    its = f" has the {one.statistic}" if one.statistic else " is"
+    a, b = ("not there" if each is None else format_number(each) for each in (one.a, one.b))
+    apart = "" if math.isinf(one.relative) else f", relative {_number(one.relative)}"
+    return f"{about}{its} {a} in {names[0]}, {b} in {names[1]}{apart}"
+
+
 def _number(x: float) -> str:
     return "infinite" if math.isinf(x) else f"{x:.1e}".replace("e-0", "e-").replace("e+0", "e+")
 
@@ -188,7 +230,8 @@ def _numbers(recording: Recording, passes: Sequence[int]) -> str:
 
 
 def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def _more(items: Sequence[object]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from microtape.recording.comparing.backward import BackwardComparison
+from microtape.recording.comparing.courses import compare_courses
 from microtape.recording.comparing.differences import Comparison, Pair
 from microtape.recording.comparing.fingerprints import ONLY_HERE, Fingerprints
 from microtape.recording.comparing.forward import ForwardComparison
@@ -64,6 +65,7 @@ def compare(
         dtypes=Counter(ledger.dtypes),
         counts=ledger.counts,
         worst=ledger.worst,
+        courses=compare_courses(a, b, ledger.tolerance),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from microtape.recording.comparing.courses import CourseComparison
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.comparing.measuring import Measured
 from microtape.recording.comparing.rounding import Tolerance
@@ -78,6 +79,7 @@ class Comparison(NamedTuple):
     dtypes: Mapping[tuple[str, str], int]  # dtypes in a and b that differ -> of how many pairs of tensors
     counts: Counts
     worst: float  # the largest relative difference of all, also of those that agree; see `Measured.relative`
+    courses: CourseComparison
 
     @property
     def first(self) -> Difference | None:
@@ -96,12 +98,18 @@ class Comparison(NamedTuple):
             one.passes[at].is_cut_short for one, which in ((self.a, 0), (self.b, 1)) for at in self._compared(which)
         )
         faults = self.a.faults or self.b.faults
-        return not (any(self.only) or any(self.unmatched) or self.counts.unknown or cut or faults)
+        left = (*self.only, *self.unmatched, *self.courses.only_passes, *self.courses.only_names)
+        return not (any(left) or self.counts.unknown or cut or faults)
+
+    @property
+    def differs(self) -> bool:
+        """Whether something differs, in a pass or in the course of training."""
+        return bool(self.differences or self.courses.differences)
 
     @property
     def is_equal(self) -> bool:
         """Whether everything was compared, and agrees."""
-        return not self.differences and self.is_complete
+        return not self.differs and self.is_complete
 
     def _compared(self, which: int) -> list[int]:
         return [pair[which] for pair in self.passes]

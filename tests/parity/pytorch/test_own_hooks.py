@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from microtape.recording.pytorch.passes.own_hooks import OwnHook, OwnHooks
-from microtape.recording.pytorch.recorder import TorchRecorder
-
 
 def _nodes(torch):
     """A node of torch's, that of a Function of the program's, and an AccumulateGrad."""
@@ -29,6 +26,8 @@ def _nodes(torch):
 @pytest.mark.parametrize("kind", ["node", "function", "leaf"])
 @pytest.mark.parametrize("method", ["register_hook", "register_prehook"])
 def test_torch_asks_one_function_to_add_a_hook_to_those_of_a_node(torch, kind, method):
+    from microtape.recording.pytorch.passes.own_hooks import OwnHook, OwnHooks
+
     z, nodes = _nodes(torch)
     ran = []
     with OwnHooks():
@@ -44,6 +43,8 @@ def test_torch_asks_one_function_to_add_a_hook_to_those_of_a_node(torch, kind, m
 
 
 def test_the_program_gets_handles_as_ever(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
     before = vars(torch.autograd.Function).get("_register_hook")
     ran = []
     with TorchRecorder():
@@ -58,6 +59,8 @@ def test_the_program_gets_handles_as_ever(torch):
 
 
 def test_a_pass_leaves_no_hook_on_any_node(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
     z, nodes = _nodes(torch)
     with TorchRecorder() as recorder:
         z.sum().backward(retain_graph=True)
@@ -68,6 +71,8 @@ def test_a_pass_leaves_no_hook_on_any_node(torch):
 
 
 def test_a_hook_that_is_put_on_a_node_during_the_pass_runs_in_it(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
     ran = []
     with TorchRecorder():
         z, nodes = _nodes(torch)

@@ -120,6 +120,54 @@ def test_values_of_which_only_statistics_are_there(here: Path, capfd: pytest.Cap
     assert any("compared by statistics alone" in line for line in lines)
 
 
+@pytest.fixture
+def courses(here: Path) -> None:
+    """Records the sizes of every second pass of ten, with a larger rate from the seventh on in b."""
+    ten = TRAINING.replace("range(2)", "range(10)")
+    (here / "a.py").write_text(ten)
+    (here / "b.py").write_text(ten.replace("0.1 *", "(0.1 if epoch < 6 else 0.2) *"))
+    for name in ("a", "b"):
+        assert main(["record", f"{name}.py", "--every", "2"]) == Exit.OK
+
+
+def test_the_pass_where_courses_part(courses: None, capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines = diff("a.tape", "b.tape", capfd=capfd)
+    assert code == Exit.FOUND
+    assert lines[0] == (
+        "the course of training parts at pass 8: the weight of w has the norm 0.4689 in a.tape, 0.3517 in b.tape, "
+        "relative 2.5e-1"
+    )
+    assert "first difference in a whole pass: forward of pass 10" in lines[1]
+    assert "20 sizes at 5 passes compared: 8 differ" in lines
+    code, lines = diff("a.tape", "b.tape", "--rtol", "0.9", capfd=capfd)
+    assert code == Exit.OK
+    assert "20 sizes at 5 passes compared: all agree" in lines
+
+
+def test_equal_courses(courses: None, capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines = diff("a.tape", "a.tape", "--rtol", "0", capfd=capfd)
+    assert code == Exit.OK
+    assert lines[0] == "the first and the second are equal as far as was recorded"
+
+
+def test_courses_without_a_counterpart(courses: None, here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    renamed = (here / "a.py").read_text().replace("w = mt", "u = w = mt").replace("w -=", "u -=")
+    (here / "b.py").write_text(renamed)
+    main(["record", "b.py", "--every", "5"])
+    code, lines = diff("a.tape", "b.tape", capfd=capfd)
+    assert code == Exit.NOT_ALL_COMPARED
+    assert "not compared: the sizes at 4 passes of a.tape, from 2 on" in lines
+    assert "not compared: the sizes of w of a.tape, without a counterpart" in lines
+
+
+def test_the_courses_in_json(courses: None, capfd: pytest.CaptureFixture[str]) -> None:
+    _, lines = diff("a.tape", "b.tape", "--json", capfd=capfd)
+    found = json.loads("\n".join(lines))["courses"]
+    assert (found["passes"], found["sizes"], found["count"]) == ([1, 3, 5, 7, 9], 20, 8)
+    first = found["differences"][0]
+    assert (first["pass"], first["kind"], first["parameter"], first["statistic"]) == (7, "weight", "w", "norm")
+
+
 def test_json(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, lines = diff("a.py", "b.py", "--pass", "all", "--json", capfd=capfd)
     data = json.loads("\n".join(lines))

@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from microtape.recording.comparing import Comparison, compare
-from microtape.recording.model.model import Recording, Summary
+from microtape.recording.comparing.courses import compare_courses
+from microtape.recording.comparing.rounding import Tolerance
+from microtape.recording.model.model import CourseRecord, Recording, Summary
 from microtape.recording.model.summary import summarize
 from tests.support import handmade
-from tests.support.random_recordings import recordings
+from tests.support.random_recordings import courses, recordings
 from tests.support.renumbered import renumbered
 
 Program = Callable[[], None]
@@ -64,7 +66,7 @@ def told(found: Comparison) -> list[tuple[Any, ...]]:
 @given(recordings())
 def test_a_random_recording_is_equal_to_its_copy(recording: Recording) -> None:
     found = compare(recording, copy.deepcopy(recording))
-    assert not found.differences
+    assert not found.differs
     assert not found.orders
     assert not any(found.unmatched)
     assert found.matching.to_b == {node: node for node in found.matching.a.own}
@@ -87,6 +89,16 @@ def test_any_two_recordings_can_be_compared(a: Recording, b: Recording) -> None:
     there, back = compare(a, b), compare(b, a)
     assert len(there.unmatched[0]) == len(back.unmatched[1])
     assert there.is_equal in (False, back.is_equal)
+
+
+@given(courses(), courses())
+def test_any_two_courses_can_be_compared(a: tuple[CourseRecord, ...], b: tuple[CourseRecord, ...]) -> None:
+    ours, theirs = (dataclasses.replace(handmade.diamond(), courses=one) for one in (a, b))
+    there, back = (compare_courses(*both, Tolerance()) for both in ((ours, theirs), (theirs, ours)))
+    assert (there.passes, there.sizes) == (back.passes, back.sizes)
+    assert [one[:3] for one in there.differences] == [one[:3] for one in back.differences]
+    assert there.only_names == back.only_names[::-1]
+    assert not compare_courses(ours, ours, Tolerance(0)).differences
 
 
 @given(programs())

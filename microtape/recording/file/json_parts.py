@@ -158,10 +158,11 @@ def _array(text: bytes) -> Integers:
         found = np.fromstring(text.replace(b"null", b"%d" % none) if nulls else text, np.int64, sep=",")
     except ValueError as error:
         raise Damaged(_UNREADABLE) from error
-    if len(found) != count or found.max() == _LARGEST:
+    is_none = found == none
+    if len(found) != count or found.max() == _LARGEST or (none == NONE and np.count_nonzero(is_none) != nulls):
         raise Damaged("a number out of range")
     if nulls and none != NONE:
-        found[found == none] = NONE
+        found[is_none] = NONE
     return found
 
 

@@ -133,8 +133,11 @@ def _number(key: str) -> int:
 
 
 def check_integers(numbers: Collection[int]) -> None:
-    """Raise Damaged unless they all fit into 64 bits: a viewer adds to them, and prints them."""
-    if numbers and not -_MOST < min(numbers) <= max(numbers) < _MOST:
+    """Raise Damaged unless they all fit into 64 bits: a viewer adds to them, and prints them.
+
+    The lowest and the highest number of 64 bits are refused: in columns, these stand for None and for what is higher.
+    """
+    if numbers and not -_MOST < min(numbers) <= max(numbers) < _MOST - 1:
         raise Damaged("a number out of range")
 
 

@@ -83,8 +83,8 @@ choosing/  the passes that are kept of a program
 file/      the `.tape` file
   journal             the passes of a program that has not ended
   tape_file           `save` and `load`;  destination: whether a file can be written
-  json_columns        many records of one kind;  json_records: single records
-  packing             arrays
+  json_columns        many records of one kind;  column_writing: writes them;  json_records: single records
+  packing             arrays;  stored_arrays: those of a long recording, made when they are asked for
   integrity           checks that every id and position in a loaded recording is in range
 
 pytorch/   watches PyTorch and writes the same recording
@@ -92,7 +92,7 @@ pytorch/   watches PyTorch and writes the same recording
   open_pass           the pass that is running, by hooks on its nodes;  buffers: deliveries;  order: what runs next
   tape                the nodes and tensors seen so far;  records: made of them;  tensors, values: what is kept of each
   names, modules      the user's names for tensors, and the modules as scopes;  node_text, constants: words for nodes
-  saved, functions    what nodes saved, calls of Functions;  hooks: of the user's;  updates: writes to leaves
+  saved, functions    what nodes saved, calls of Functions;  hooks: the user's;  own_hooks;  updates: of leaves
 
 script/    records a script in a child process
   run                 starts the child and reports how the script ended;  running: waits for it, stops it

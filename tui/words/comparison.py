@@ -6,6 +6,7 @@ import math
 from pathlib import Path, PurePath
 from typing import Any
 
+from microtape.recording.comparing.courses import CourseDifference
 from microtape.recording.comparing.differences import Comparison, Difference, Pair
 from microtape.recording.comparing.measuring import worst
 from microtape.recording.model.formatting import format_different, format_number, format_shape, format_value
@@ -38,6 +39,16 @@ class Words:
         """`pass 1, step 3, MulBackward0 at train.py:12 `w * x`: the gradient for w is 0.51 in a, 0.49 in b`."""
         where = ", ".join(part for part in (self.time(one), self.node(one.nodes)) if part)
         return f"{where}: {self.what(one)}" if where else self.what(one)
+
+    def of_course(self, one: CourseDifference) -> str:
+        """`at pass 300: the gradient of w has the norm 2.0 in a.tape, 2.5 in b.tape, relative 0.2`."""
+        about = f"at pass {one.pass_ + 1:,}: the {one.kind}" + (f" of {one.parameter}" if one.parameter else "")
+        if one.statistic == "shape":
+            return f"{about} has another shape"
+        its = f" has the {one.statistic}" if one.statistic else " is"
+        a, b = ("not there" if each is None else format_number(each) for each in (one.a, one.b))
+        apart = "" if math.isinf(one.relative) else f", relative {format_number(one.relative, 2)}"
+        return f"{about}{its} {a} in {self.names[0]}, {b} in {self.names[1]}{apart}"
 
     def time(self, one: Difference) -> str:
         """`pass 1, step 3`, `pass 2`, `forward`; the step of b too, if it is another one."""

@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from microtape.recording.comparing.courses import CourseDifference
 from microtape.recording.comparing.differences import Comparison, Difference, OrderDifference
 from microtape.recording.comparing.measuring import worst
-from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Recording
 from tui.shell.spans import wrapped
 from tui.words.comparison import Words, node_text
@@ -41,7 +39,7 @@ class Report(NamedTuple):
     def _sentences(self) -> Iterator[str]:
         found, words = self.comparison, self.words
         if found.courses.differences:
-            yield f"the course of training parts {_course_sentence(found.courses.differences[0], self.names)}"
+            yield f"the course of training parts {words.of_course(found.courses.differences[0])}"
         if found.first is not None:
             where = " in a whole pass" if found.courses.differences else ""
             yield f"first difference{where}: {words.sentence(found.first)}"
@@ -175,7 +173,7 @@ class Report(NamedTuple):
         return {
             **as_plain(found._replace(differences=())),
             "differences": [
-                {**as_plain(one), "sentence": _course_sentence(one, self.names)} for one in found.differences[:IN_JSON]
+                {**as_plain(one), "sentence": self.words.of_course(one)} for one in found.differences[:IN_JSON]
             ],
             "count": len(found.differences),
         }
@@ -198,17 +196,6 @@ class Report(NamedTuple):
             "statistic": both.statistic or None if both is not None else None,
             "values": None if both is None else {"a": as_plain(both.a), "b": as_plain(both.b)},
         }
-
-
-def _course_sentence(one: CourseDifference, names: tuple[str, str]) -> str:
-    """`at pass 300: the gradient of w has the norm 2.0 in a.tape, 2.5 in b.tape, relative 2.0e-1`."""
-    about = f"at pass {one.pass_ + 1:,}: the {one.kind}" + (f" of {one.parameter}" if one.parameter else "")
-    if one.statistic == "shape":
-        return f"{about} has another shape"
-    its = f" has the {one.statistic}" if one.statistic else " is"
-    a, b = ("not there" if each is None else format_number(each) for each in (one.a, one.b))
-    apart = "" if math.isinf(one.relative) else f", relative {_number(one.relative)}"
-    return f"{about}{its} {a} in {names[0]}, {b} in {names[1]}{apart}"
 
 
 def _number(x: float) -> str:

@@ -269,8 +269,9 @@ class Program:
             return record.name
         node = self.producer.get(operand.ref)
         name = self.name(node) if node is not None else ""
-        if not name or name.startswith("%"):
-            name = self.written.get(operand.ref, name)
+        written = self.written.get(operand.ref, "")
+        if not name or name.startswith("%") or written.isidentifier():  # which also says it of one of several results
+            name = written or name
         if name:
             return name
         value = self.recording.value(operand.ref)

@@ -135,7 +135,7 @@ def test_the_pass_where_courses_part(courses: None, capfd: pytest.CaptureFixture
     assert code == Exit.FOUND
     assert lines[0] == (
         "the course of training parts at pass 8: the weight of w has the norm 0.4689 in a.tape, 0.3517 in b.tape, "
-        "relative 2.5e-1"
+        "relative 0.25"
     )
     assert "first difference in a whole pass: forward of pass 10" in lines[1]
     assert "20 sizes at 5 passes compared: 8 differ" in lines

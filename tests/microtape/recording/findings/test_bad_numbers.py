@@ -52,6 +52,17 @@ def test_a_softmax_is_told_by_an_element_only_if_it_is_that_of_the_whole_row(sco
     assert (" / Σ " in finding.headline) is told
 
 
+def test_one_of_several_results_is_told_by_its_variable() -> None:
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+
+    def normalised() -> mt.Tensor:
+        h, rest = x.split(1)
+        h = h / h
+        return h.sum() + rest.sum()
+
+    assert first(normalised).explanation[1] == "h[0] = nan, where the former h[0] = 0."
+
+
 def test_the_former_value_of_a_variable_is_told_apart() -> None:
     x = mt.tensor([0.0, 1.0], requires_grad=True)
 

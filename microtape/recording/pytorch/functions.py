@@ -33,7 +33,7 @@ class FunctionCalls:
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
             if torch.compiler.is_compiling() or threading.get_ident() != thread:
                 return original_of(None, cls)(*args, **kwargs)
-            is_quiet = operations.quiet
+            is_quiet = operations.is_quiet
             if is_quiet and calls.innermost is None:
                 return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()

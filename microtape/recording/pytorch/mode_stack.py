@@ -47,16 +47,28 @@ class StackedMode:
 
     def settle(self) -> None:
         """Take the mode off if it is still on the stack, but not wanted."""
-        if self._wanted or not self._is_on:
-            return
-        if not any(one is self.mode for one in _stack._get_current_function_mode_stack()):
-            return  # torch holds it
-        above = []
-        while (top := _stack._pop_mode()) is not self.mode:
-            above.append(top)
-        for one in reversed(above):
-            _stack._push_mode(one)
-        self._is_on = False
+        if not self._wanted and self._is_on and remove(self.mode):  # else torch holds it
+            self._is_on = False
+
+
+def push(mode: overrides.TorchFunctionMode) -> bool:
+    """Put a mode on top of the stack, unless it lies on it. Returns whether it did not."""
+    if any(one is mode for one in _stack._get_current_function_mode_stack()):
+        return False
+    _stack._push_mode(mode)
+    return True
+
+
+def remove(mode: overrides.TorchFunctionMode) -> bool:
+    """Take a mode off the stack, wherever it lies. Returns whether it lay on it."""
+    if not any(one is mode for one in _stack._get_current_function_mode_stack()):
+        return False
+    above = []
+    while (top := _stack._pop_mode()) is not mode:
+        above.append(top)
+    for one in reversed(above):
+        _stack._push_mode(one)
+    return True
 
 
 class FastPaths:

@@ -6,11 +6,12 @@ sequence numbers torch gave out during it, so a call is noted with a range of nu
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from types import FrameType
 from typing import Any, TypeAlias
@@ -32,6 +33,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     kind_of,
     word_of,
 )
+from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.reading.wrapped import is_wrapped, levels_inside
 from microtape.recording.pytorch.taken_numbers import TakenNumbers
@@ -65,6 +67,29 @@ class Operations(_Mode):  # type: ignore[misc]
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
+        self._heard = -1  # how quiet it is where a graph that is made is noted all the same
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether a call that is made now is not noted."""
+        return self.quiet != 0 and not (self.quiet == self._heard and torch.is_grad_enabled())
+
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[None]:
+        """A context in which the graph is noted that the backward of a Function makes, though a pass is quiet.
+
+        It may run parts of the forward again, or be differentiated itself.
+        """
+        before, self._heard = self._heard, self.quiet
+        is_ours = push(self)
+        self.tensors.values.clear()
+        try:
+            yield
+        finally:
+            self.tensors.values.clear()
+            self._heard = before
+            if is_ours:
+                remove(self)
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -75,7 +100,7 @@ class Operations(_Mode):  # type: ignore[misc]
         kind = _KINDS.get(function)
         if kind is None:
             kind = _KINDS[function] = kind_of(function)
-        if kind <= READS_NODE or self.quiet:
+        if kind <= READS_NODE or (self.quiet and self.is_quiet):
             if kind == READS_NODE:
                 self.nodes_were_read = True
             return function(*args, **kwargs) if kwargs else function(*args)

@@ -200,3 +200,39 @@ def test_what_backward_records_has_values_and_no_operands_of_the_call(torch, rec
     assert "loss" not in names
     assert not any(one.text.startswith("create_graph") for node in made for one in node.operands)
     assert all(recording.value(one.outputs[0]) is not None for one in made if one.name == "MulBackward0")
+
+
+def test_a_backward_that_fails_is_heard_no_longer(torch, recorder):
+    class Failing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            with torch.enable_grad():
+                again = gradient.detach().requires_grad_().exp()
+                again.sum().backward()
+            raise ValueError("wrong")
+
+    from torch.overrides import _get_current_function_mode_stack
+
+    def ends(gradient):
+        stacks.append(list(_get_current_function_mode_stack()))
+
+    x = torch.ones(2, requires_grad=True)
+    stacks: list[list[object]] = []
+    with recorder() as r:
+        y = x * 2
+        y.register_hook(ends)
+        result = Failing.apply(y * 3) + y
+        with pytest.raises(ValueError, match="wrong"):
+            result.sum().backward()
+        (y * 2).sum().backward()
+        before = r.operations.quiet, r.operations.is_quiet
+    assert _get_current_function_mode_stack() == []
+    assert before == (0, False)
+    assert [r.operations in one for one in stacks] == [False]
+    lines = [node.place for node in r.recording.nodes if node.name == "ExpBackward0"]
+    assert lines
+    assert None not in lines

@@ -66,6 +66,25 @@ def test_a_program_and_its_twin_are_equal(torch, name):
         assert found.counts.values > 5
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_steps_stand_at_the_same_lines(torch, name):
+    own, other = both(getattr(twins, name), torch)
+    assert lines_of(own) == lines_of(other)
+
+
+def lines_of(recording: Recording) -> list[list[int]]:
+    """Of each pass, the lines of its operations; 0 where a node has none."""
+    return [
+        sorted(
+            node.place.line if node.place is not None else 0
+            for node in (recording.nodes[step.node] for step in one.steps)
+            if node.variable is None
+        )
+        for one in recording.passes
+    ]
+
+
 def slices_whole_sides(torch):
     """Whether `x[:, None]` makes a node for `:`, as before torch 2.9."""
     return bool(torch.ones(2, requires_grad=True)[:, None].grad_fn.next_functions[0][0].next_functions)

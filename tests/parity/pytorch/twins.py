@@ -252,6 +252,60 @@ def a_checkpoint(mt):
     checkpoint(lambda one: (one * w).tanh() * w, x * 2, use_reentrant=False).sum().backward()
 
 
+def a_checkpoint_that_runs_again_inside_of_backward(mt):
+    n = Numbers(mt)
+    x, w = n.leaf(4), n.leaf(4)
+    checkpoint = mt.utils.checkpoint.checkpoint
+
+    def block(one):
+        hidden = one * w
+        return hidden.tanh() * w
+
+    def twice(one):
+        inner = checkpoint(block, one.exp(), use_reentrant=True)
+        return inner + one
+
+    checkpoint(twice, checkpoint(block, x * 2, use_reentrant=True), use_reentrant=True).sum().backward()
+
+
+def a_function_that_runs_its_forward_again(mt):
+    class Again(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.save_for_backward(x, w)
+            return (x * w).tanh()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            x, w = (one.detach().requires_grad_() for one in ctx.saved_tensors)
+            with mt.enable_grad():
+                hidden = x * w
+                result = hidden.tanh()
+            return mt.autograd.grad(result, (x, w), gradient)
+
+    n = Numbers(mt)
+    x, w = n.leaf(4), n.leaf(4)
+    (Again.apply(x, w) * w).sum().backward()
+
+
+def a_function_whose_backward_is_differentiated(mt):
+    class Cube(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            slope = 3 * x * x
+            return gradient * slope
+
+    x = Numbers(mt).leaf(3)
+    (first,) = mt.autograd.grad(Cube.apply(x).sum(), x, create_graph=True)
+    first.pow(2).sum().backward()
+
+
 def an_overwritten_result(mt):
     n = Numbers(mt)
     x, w = n.leaf(3), n.leaf(3)

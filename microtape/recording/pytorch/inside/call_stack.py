@@ -21,6 +21,7 @@ from microtape.recording.pytorch.inside.functions import FunctionCall
 from microtape.recording.pytorch.inside.mode import InsideMode
 from microtape.recording.pytorch.inside.notebook import Notebook, version_in
 from microtape.recording.pytorch.inside.traces import Trace
+from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.writing.calls import is_users
 from microtape.recording.writing.faults import was_raised_by_a_signal
@@ -123,7 +124,7 @@ class CallStack:
         if caller is not None:
             self.note("call", call.name, [one for one in args if attributes_of(one) is None], inner=call)
         trace = Trace.put_on(Trace(self, call)) if frame is None and traced else None
-        running = Running(call, trace, self._mode.put_on())
+        running = Running(call, trace, push(self._mode))
         self._running.append(running)
         if frame is not None:
             call.entered(frame)
@@ -172,7 +173,7 @@ class CallStack:
     def abandon(self) -> None:
         """Follow the running calls no longer: the recorder does not watch any more."""
         self._unwind(0)
-        self._mode.take_off()
+        remove(self._mode)
         self.applying.clear()
 
     def _unwind(self, count: int) -> None:
@@ -182,7 +183,7 @@ class CallStack:
             if ended.trace is not None:
                 ended.trace.remove()
             if ended.has_mode:
-                self._mode.take_off()
+                remove(self._mode)
 
     def _fault(self, error: Exception) -> None:
         if was_raised_by_a_signal(error):

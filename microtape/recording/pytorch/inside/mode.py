@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack
 
 _Mode: Any = overrides.TorchFunctionMode
-_stack: Any = overrides  # untyped
 _is_compiling = torch.compiler.is_compiling
 
 
@@ -39,24 +38,3 @@ class InsideMode(_Mode):  # type: ignore[misc]
         if before is not None:
             self._calls.note_operation(function, kind, args, kwargs, before, result, sys._getframe(1))
         return result
-
-    @property
-    def _is_on(self) -> bool:
-        return any(one is self for one in _stack._get_current_function_mode_stack())
-
-    def put_on(self) -> bool:
-        """Put it on top of torch's stack, unless it is on it. Returns whether it was not."""
-        if self._is_on:
-            return False
-        _stack._push_mode(self)
-        return True
-
-    def take_off(self) -> None:
-        """Take it off the stack, if it is still there."""
-        if not self._is_on:
-            return
-        above = []
-        while (top := _stack._pop_mode()) is not self:
-            above.append(top)
-        for one in reversed(above):
-            _stack._push_mode(one)

@@ -58,11 +58,12 @@ def _backward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., A
             return original(self, *args)
         cls = self._forward_cls
         user = cls.vjp if cls.vjp is not _Function.vjp else cls.backward
-        if not is_users(user, is_library):
-            with _following(calls, self):
-                return original(self, *args)
-        key = calls.recorder.tensors.node(self)
-        return calls.call("backward", key, user, (self, *args), lambda: original(self, *args))
+        with calls.recorder.operations.hearing():
+            if not is_users(user, is_library):
+                with _following(calls, self):
+                    return original(self, *args)
+            key = calls.recorder.tensors.node(self)
+            return calls.call("backward", key, user, (self, *args), lambda: original(self, *args))
 
     return apply
 

@@ -97,7 +97,7 @@ def test_a_node_whose_gradient_was_asked_for_leaves_the_ready_queue_without_runn
     middle = x * y
     loss = middle.exp() + middle.sin()
     queues: list[tuple[int, ...]] = []
-    with record() as recorder:
+    with Recorder() as recorder:
         engine_queues(queues, recorder, lambda: mt.autograd.grad(loss, [x if inputs == "leaf" else middle]))
     timeline = PassTimeline(recorder.recording)
     assert [timeline.ready(i) for i in range(len(timeline.steps) + 1)] == queues
@@ -109,7 +109,7 @@ def test_ready_queues_are_those_of_the_engine():
     products = [a * b for a in leaves for b in leaves]
     loss = sum((one.exp() for one in products), mt.tensor(0.0))
     queues: list[tuple[int, ...]] = []
-    with record() as recorder:
+    with Recorder() as recorder:
         engine_queues(queues, recorder, loss.backward)
     timeline = PassTimeline(recorder.recording)
     assert max(map(len, queues)) > 10

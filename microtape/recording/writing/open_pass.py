@@ -19,7 +19,7 @@ from microtape.recording.model.model import (
     SavedUse,
     Value,
 )
-from microtape.recording.writing.copies import copied, frozen
+from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.node_text import inner
 from microtape.recording.writing.tape import Tape
 from microtape.tape.node import AccumulateGrad, Node
@@ -164,11 +164,15 @@ class OpenPass:
         self._clear()
 
     def _grad_after(self) -> Value | None:
-        """The leaf's `.grad` now. If that was None before, it may be the array that has arrived: copied already."""
+        """The leaf's `.grad` now. If that was None before, it most likely is what has arrived, and copied already."""
         meta = self.current.variable.meta if isinstance(self.current, AccumulateGrad) else None
         if meta is None or meta.grad is None:
             return None
-        return self.copy(meta.grad.array) if self.grad_before is None else copied(meta.grad)
+        if self.grad_before is None:
+            (arrived,) = self.grad_outputs
+            if arrived is not None and same_elements(arrived, meta.grad.array):
+                return arrived
+        return copied(meta.grad)
 
     def cut_short(self) -> None:
         """Forget the unfinished step, and record no more of them."""

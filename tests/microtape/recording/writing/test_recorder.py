@@ -10,6 +10,7 @@ import pytest
 import microtape as mt
 from microtape.recording.engines import record, snapshot
 from microtape.recording.moments.moment import PassTimeline
+from microtape.recording.writing.copies import same_elements
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher, watch
 
@@ -132,6 +133,43 @@ def engine_queues(queues, recorder, run):
         run()
     finally:
         watch.leave(watcher)
+
+
+def test_a_gradient_that_becomes_grad_is_copied_once():
+    def negates(leaf):
+        leaf.grad.neg_()
+
+    x, y = leaf(np.ones((3, 4))), leaf(np.array([-0.0, np.nan]))
+    x.register_post_accumulate_grad_hook(negates)
+    with Recorder() as recorder:
+        for _ in range(2):
+            ((x * 2).sum() + (y * -0.0).sum()).backward()
+    recording = recorder.recording
+    first, second = ({step.node: step for step in one.steps if step.grad_after is not None} for one in recording.passes)
+    hooked, plain = (
+        next(i for i in first if recording.tensors[recording.nodes[i].variable].shape == shape)
+        for shape in ((3, 4), (2,))
+    )
+    assert first[plain].grad_after is first[plain].grad_outputs[0]
+    assert second[plain].grad_after is not second[plain].grad_outputs[0]
+    assert first[hooked].grad_outputs[0][0, 0] == 2
+    assert first[hooked].grad_after[0, 0] == -2
+
+
+@pytest.mark.parametrize(
+    ("copy", "now", "same"),
+    [
+        (np.array([np.nan, 1]), np.array([np.nan, 1]), True),
+        (np.array([0.0]), np.array([-0.0]), False),
+        (np.eye(3), np.eye(3, order="F"), True),
+        (np.ones((2, 3)), np.ones((3, 2)), False),
+        (np.ones(2, np.complex128), np.ones(2, np.complex128), True),
+        (np.ones(2, np.float32), np.ones(2), False),
+        (np.array(True), True, True),
+    ],
+)
+def test_elements_are_compared_to_the_bit(copy, now, same):
+    assert same_elements(copy, now) is same
 
 
 def test_the_engine_runs_the_same_with_and_without_a_recorder():

@@ -58,11 +58,11 @@ def _backward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., A
             return original(self, *args)
         cls = self._forward_cls
         user = cls.vjp if cls.vjp is not _Function.vjp else cls.backward
+        if not is_users(user, is_library):
+            with _following(calls, self):
+                return original(self, *args)
+        key = calls.recorder.tensors.node(self)
         with calls.recorder.operations.hearing():
-            if not is_users(user, is_library):
-                with _following(calls, self):
-                    return original(self, *args)
-            key = calls.recorder.tensors.node(self)
             return calls.call("backward", key, user, (self, *args), lambda: original(self, *args))
 
     return apply
@@ -70,14 +70,16 @@ def _backward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., A
 
 @contextlib.contextmanager
 def _following(calls: CallStack, ctx: Any) -> Any:
-    """Follow the function that a reentrant checkpoint runs again."""
+    """Follow the function that a reentrant checkpoint runs again; torch's other Functions do no such thing."""
     function = vars(ctx).get("run_function")
-    trace = None
-    if function is not None:
-        note_recomputation(calls, function)
-        trace = Trace.put_on(Trace(calls, None))
-    try:
+    if function is None:
         yield
+        return
+    note_recomputation(calls, function)
+    trace = Trace.put_on(Trace(calls, None))
+    try:
+        with calls.recorder.operations.hearing():
+            yield
     finally:
         if trace is not None:
             trace.remove()

@@ -7,9 +7,10 @@ even where the gradient that arrived was 0.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -104,12 +105,12 @@ class Checker:
         With `create_graph`, a custom Function's gradients will be differentiated again, so that is checked, too.
         """
         if all(hook.kind != "node post" for hook in one.step.hooks):  # else a hook may have replaced its gradients
-            with undisturbed():
+            with undisturbed(), _without_warnings():
                 self._check_gradients(one)
         elif self.only is not None:
             self.cannot(one.pass_, one.step, 0, "a hook of the node may have replaced its gradients")
         if self.may_have_jacobians(one.called.is_function) and not self._is_known(one.called):
-            with undisturbed():
+            with undisturbed(), _without_warnings():
                 self._check_jacobians(one)
                 if create_graph and one.called.is_function and not one.called.again.once_differentiable:
                     self._check_second_derivatives(one)
@@ -288,3 +289,19 @@ def _same(found: Arrays, expected: Arrays, coarsest: float) -> bool:
         and np.allclose(a, b, rtol=max(1e-3, 4 * coarsest), atol=max(1e-6, coarsest**2), equal_nan=True)
         for a, b in zip(found, expected, strict=True)
     )
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """A context in which no warning is shown: the program has given those of its forward, and nobody expects more.
+
+    NB: after `warnings.catch_warnings`, Python would show those again that it has shown once.
+    """
+    ignore = ("ignore", None, Warning, None, 0)
+    filters: Any = warnings.filters
+    filters.insert(0, ignore)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # what runs inside may have set other filters
+            filters.remove(ignore)

@@ -102,6 +102,7 @@ class _Origin(NamedTuple):
     node: int
     step: BackwardStep | None
     spread: tuple[int, ...]  # the nodes with a value or a gradient that is not finite because of it
+    position: int  # of the pass: an inner one, if it ran again what a checkpoint holds
 
 
 class _PassSearch:
@@ -122,7 +123,7 @@ class _PassSearch:
     @cached_property
     def bad_leaves(self) -> frozenset[int]:
         """The AccumulateGrad nodes that received a gradient that is not finite."""
-        return frozenset(
+        return frozenset().union(*[one.bad_leaves for each in self._inner.values() for one in each]) | frozenset(
             one.node
             for step in self.bad_steps.values()
             for one in step.deliveries
@@ -132,13 +133,24 @@ class _PassSearch:
     def findings(self) -> Iterator[Finding]:
         """The findings of this pass, in the order in which they arose."""
         by_line: dict[tuple[Place | None, str, bool], list[_Origin]] = {}
-        for origin in (*self._in_forward(), *self._in_backward()):
+        for origin in (*self.in_forward(), *self.in_backward()):
             node = self.recording.nodes[origin.node]
             by_line.setdefault((node.place, node.op, origin.step is None), []).append(origin)
         for origins in by_line.values():
             yield self._finding(origins)
 
-    def _in_forward(self) -> Iterator[_Origin]:
+    @cached_property
+    def _inner(self) -> dict[int, list[_PassSearch]]:
+        """By node, the passes that its backward has run through what it has computed again, as checkpoints do."""
+        found: dict[int, list[_PassSearch]] = {}
+        for position, one in enumerate(self.recording.passes):
+            makers = {self.recording.nodes[root.node].made_by for root in one.roots if root.node is not None}
+            for maker in makers if one.index > self.pass_.index else ():
+                if maker is not None and maker in self.pass_.dependencies:
+                    found.setdefault(maker, []).append(_PassSearch(self.program, position, self.bad_values))
+        return found
+
+    def in_forward(self) -> Iterator[_Origin]:
         """Origins in forward whose values reach a root of the pass."""
         roots = {root.node for root in self.pass_.roots} & self.bad_values
         if not roots:
@@ -147,11 +159,13 @@ class _PassSearch:
         for number in sorted(reaches):
             node = self.recording.nodes[number]
             if not self._has_bad_operand(node):
-                yield _Origin(number, None, self._with_gradients(self._from(number)))
+                origin = _Origin(number, None, self._with_gradients(self._from(number)), self.position)
+                inside = [one for each in self._inner.get(number, ()) for one in each.in_forward()]
+                yield from [one._replace(spread=origin.spread + one.spread) for one in inside] or [origin]
             elif (leaf := self._bad_leaf(node)) is not None:
-                yield _Origin(leaf, None, self._with_gradients(self._from(number)))
+                yield _Origin(leaf, None, self._with_gradients(self._from(number)), self.position)
             elif self._bad_input(node) is not None:
-                yield _Origin(number, None, self._with_gradients(self._from(number)))
+                yield _Origin(number, None, self._with_gradients(self._from(number)), self.position)
 
     def _has_bad_operand(self, node: NodeRecord) -> bool:
         """Whether an operand is not finite, other than by an infinity that the program put there."""
@@ -180,7 +194,7 @@ class _PassSearch:
             return None
         return bad[0] if bad else None
 
-    def _in_backward(self) -> Iterator[_Origin]:
+    def in_backward(self) -> Iterator[_Origin]:
         """Origins in backward, unless a value that reached the root was not finite before."""
         if any(root.node in self.bad_values for root in self.pass_.roots):
             return
@@ -192,7 +206,9 @@ class _PassSearch:
             spread |= self._down_from(step)
         for node, (step, spread) in found.items():
             if spread & self.bad_leaves or self._captured(spread):
-                yield _Origin(node, step, tuple(sorted(spread)))
+                origin = _Origin(node, step, tuple(sorted(spread)), self.position)
+                inside = [one for each in self._inner.get(step.node, ()) for one in each.in_backward()]
+                yield from [one._replace(spread=origin.spread + one.spread) for one in inside] or [origin]
 
     def _masked(self, number: int) -> int:
         """The node where a value of this node began not to be finite in forward; the node itself if all are finite."""
@@ -287,7 +303,7 @@ class _PassSearch:
             kind, "error", text, tuple(lines),
             against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index),
                                of_data=of_data),
-            node.place or self._first_use(node.id), self.position,
+            node.place or self._first_use(node.id), origin.position,
             origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
             spread=tuple(spread),
         )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from microtape.recording.model.model import (
@@ -74,12 +75,26 @@ class GrowingRecording:
         """The whole recording."""
         return Recording(
             title=self._title, sources=self._sources, notes=self._notes, options=self._options,
-            nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=tuple(self._passes),
+            nodes=tuple(self._nodes), tensors=tuple(self._tensors), passes=_with_made(self._passes, self._nodes),
             scopes=tuple(self._scopes),
             borders=tuple(self._borders), checks=tuple(self._checks), updates=tuple(self._updates),
             freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()), functions=tuple(self._functions),
             calls=tuple(self._calls), jacobians=tuple(self._jacobians), courses=tuple(self._courses),
         )  # fmt: skip
+
+
+def _with_made(passes: Sequence[Pass], nodes: Sequence[NodeRecord]) -> tuple[Pass, ...]:
+    """The passes, with the nodes that their steps have made: most are known only when another pass has reached them."""
+    made: dict[int, dict[int, list[int]]] = {}  # pass -> node -> what it has made there
+    for node in nodes:
+        if node.made_by is not None and node.pass_ is not None:
+            made.setdefault(node.pass_, {}).setdefault(node.made_by, []).append(node.id)
+    return tuple([_with_made_in(one, made[one.index]) if one.index in made else one for one in passes])
+
+
+def _with_made_in(pass_: Pass, made: Mapping[int, Sequence[int]]) -> Pass:
+    steps = [step._replace(made=tuple(made.get(step.node, ()))) for step in pass_.steps]
+    return pass_._replace(steps=tuple(steps))
 
 
 def _merged(before: TensorRecord, now: TensorRecord) -> TensorRecord:

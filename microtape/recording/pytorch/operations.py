@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -35,6 +34,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
 )
 from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.wrapped import is_wrapped, levels_inside
 from microtape.recording.pytorch.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
@@ -59,8 +59,7 @@ class Operations(_Mode):  # type: ignore[misc]
         super().__init__()
         self.tensors, self.faults = tensors, faults
         self.quiet = 0  # if not 0, nothing is noted
-        self.ranges: list[weakref.ref[Operation]] = []
-        self._ends: list[int] = []
+        self._ranges = Ranges[Operation]()
         self.taken = TakenNumbers(tensors)
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
         self.overwrites: dict[SeenTensor, _Writes] = {}  # without a history, since the last pass ended
@@ -187,11 +186,7 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def _add_range(self, operation: Operation) -> None:
         self.tensors.values.clear()
-        self.ranges.append(weakref.ref(operation))
-        self._ends.append(operation.end)
-        if len(self.ranges) % _PRUNE == 0:
-            kept = [(one, end) for one, end in zip(self.ranges, self._ends, strict=True) if one() is not None]
-            self.ranges, self._ends = [one for one, _ in kept], [end for _, end in kept]
+        self._ranges.add(self.quiet, operation.start, operation.end, operation)
 
     def _fault(self, error: Exception) -> None:
         if was_raised_by_a_signal(error):
@@ -369,11 +364,8 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def operation_of(self, sequence_nr: int) -> Operation | None:
         """The operation during which this number was given out."""
-        position = bisect_right(self._ends, sequence_nr)
-        if position == len(self.ranges):
-            return None
-        found = self.ranges[position]()
-        return found if found is not None and found.start <= sequence_nr < found.end else None
+        found = self._ranges.find(sequence_nr)
+        return found[0] if found is not None else None
 
     def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments of a Function and their versions; None if they cannot be told."""

@@ -21,6 +21,7 @@ from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, SavedTensors, saved_by
@@ -50,21 +51,15 @@ class Named(NamedTuple):
     seen: SeenTensor
 
 
-class Made(NamedTuple):
-    """The sequence numbers of the nodes that a step of a pass has made: the first, and the one after the last."""
-
-    first: int
-    end: int
-    pass_: int
-    maker: GraphNode
-
-
 class Reached:
     """What the passes of a segment have reached."""
 
-    def __init__(self, tensors: Tensors, operations: Operations, packed: PackedRanges, faults: Faults) -> None:
+    def __init__(
+        self, tensors: Tensors, operations: Operations, packed: PackedRanges, faults: Faults, makers: Ranges[GraphNode]
+    ) -> None:
         self._tensors, self._operations, self._packed, self._faults = tensors, operations, packed, faults
-        self.log: list[Found | Crossed | Named | Made] = []
+        self.makers = makers  # by the sequence numbers of what they made in a pass
+        self.log: list[Found | Crossed | Named] = []
         self.entries: dict[GraphNode, NodeEntry] = {}
         self.leaves: list[SeenTensor] = []  # that have an AccumulateGrad here
         self.values: Mapping[SeenTensor, dict[int, Value | None]] = {}  # of tensors that went on into another segment

@@ -34,6 +34,7 @@ from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
 from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
+from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
 from microtape.recording.pytorch.reading.values import Budget, Values
@@ -91,6 +92,7 @@ class TorchRecorder:
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
+        self._makers = Ranges[GraphNode]()
         self.segments: list[Segment] = []
         self.begin_segment()
         self._inside: contextlib.ExitStack | None = None
@@ -121,7 +123,7 @@ class TorchRecorder:
         values = self.tensors.begin_segment(renews=renews)
         if self.segments:
             self.segments[-1].reached.values = values
-        reached = Reached(self.tensors, self.operations, self.packed, self.faults)
+        reached = Reached(self.tensors, self.operations, self.packed, self.faults, self._makers)
         tape = Tape(reached, self.sources, self.faults, self.tensors)
         known = self.segments[-1].checker if self.segments else None
         checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
@@ -302,7 +304,7 @@ class TorchRecorder:
                 self.count += 1
                 opened = OpenPass(
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
-                    self.call_stack,
+                    self.call_stack, len(self._open),
                 )  # fmt: skip
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)

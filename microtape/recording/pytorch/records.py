@@ -21,6 +21,9 @@ from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import tells_history
 from microtape.recording.writing.variable_names import assignment_target
 
+_BEGIN_PASSES = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
+"""Calls during which passes make nodes, which have no call of their own then."""
+
 
 def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
     """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
@@ -40,7 +43,8 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
 def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: dict[Operation, set[int]]) -> NodeRecord:
     operation, described = entry.operation, entry.about
     site = operation.site if operation is not None else None
-    called = operation if entry.made_by is None else None  # else it is the call of grad()
+    called = operation if operation is not None and operation.function not in _BEGIN_PASSES else None
+    pass_, made_by = tape.maker_of(entry.node)
     outputs = [tape.output(entry.node, i) for i in range(entry.output_count)] if entry.variable is None else []
     return NodeRecord(
         id=number,
@@ -56,8 +60,8 @@ def _node_record(tape: Tape, number: int, entry: NodeEntry, first: int, used: di
         saved=tuple([SavedRecord(one.name, tape.ref((one.tensor, one.version))) for one in entry.saved]),
         variable=entry.variable,
         in_place=_is_written(entry, operation),
-        pass_=entry.pass_,
-        made_by=entry.made_by,
+        pass_=pass_,
+        made_by=made_by,
         hooks=entry.hooks,
         scope=entry.scope,
     )
@@ -89,8 +93,6 @@ def _operands(
     A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges, and the
     last of them gets what none of them has `used`.
     """
-    if entry.made_by is not None or (operation is not None and operation.function is torch.autograd.grad):
-        operation = None  # a pass has made the node: the operands of the call that began the pass are not its own
     given = list(operation.operands) if operation is not None else []
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
     is_last = bool(entry.node.outputs)

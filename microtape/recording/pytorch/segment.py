@@ -55,20 +55,4 @@ class Segment(NamedTuple):
         self.tape.number()
         passes = [one.record(self.tape) for one in self.passes]
         self.calls.resolve(self.tape, passes, taken)
-        return Recorded(self.tape, _with_made(passes, self.tape), self.checker, self.updates, self.calls)
-
-
-def _with_made(passes: list[Pass], tape: Tape) -> list[Pass]:
-    """The passes, with the nodes that their steps made (create_graph), as far as they are on the tape."""
-    made: dict[tuple[int, int], list[int]] = {}
-    for number, entry in enumerate(tape.nodes):
-        if entry.pass_ is not None and entry.made_by is not None:
-            made.setdefault((entry.pass_, entry.made_by), []).append(number)
-    if not made:
-        return passes
-    return [
-        one._replace(
-            steps=tuple([step._replace(made=tuple(made.get((one.index, step.node), ()))) for step in one.steps])
-        )
-        for one in passes
-    ]
+        return Recorded(self.tape, passes, self.checker, self.updates, self.calls)

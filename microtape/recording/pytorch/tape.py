@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import accumulate
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ import torch
 from microtape.basics.scope import Scope
 from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, SeenTensor, Version
-from microtape.recording.pytorch.reached import Crossed, Found, Made, Named, Reached
+from microtape.recording.pytorch.reached import Crossed, Found, Named, Reached
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import Tensors
@@ -32,8 +32,6 @@ class Tape:
         self.ids: dict[GraphNode, int] = {}
         self.freed: list[int] = []
         self.scopes: list[ScopeRecord] = []
-        self._made: list[Made] = []
-        self._made_until: list[int] = []
         self._scope_ids: dict[Scope, int] = {}
         self._numbers: dict[SeenTensor, TensorEntry] = {}
         self._described: dict[tuple[GraphNode, int], tuple[tuple[int, ...], str]] = {}  # shape and dtype of outputs
@@ -48,11 +46,8 @@ class Tape:
                 self._number_nodes({entry.node: entry for entry in one.entries})
             elif isinstance(one, Crossed):
                 self._note_border(one.border, one.output)
-            elif isinstance(one, Named):
-                self._name(one)
             else:
-                self._made.append(one)
-                self._made_until.append(one.end)
+                self._name(one)
             self._lengths.append(len(self.nodes))
 
     def length_at(self, position: int) -> int:
@@ -117,7 +112,6 @@ class Tape:
             tensor.node, tensor.output_nr = number, output_nr
             if version > seen.latest:
                 seen.latest = version
-        entry.pass_, entry.made_by = self._maker_of(node.sequence_nr)
         if operation is not None:
             for seen, _ in operation.operands:  # so that they can have names
                 self._entry(seen)
@@ -139,14 +133,12 @@ class Tape:
                     about = shape_and_dtype(SimpleNamespace(shape=shape, dtype=dtype))
                     self._described[entry.node, output_nr] = about
 
-    def _maker_of(self, sequence_nr: int) -> tuple[int | None, int | None]:
+    def maker_of(self, node: GraphNode) -> tuple[int | None, int | None]:
         """The pass and the node that made a node; None for the program's own forward."""
-        position = bisect_right(self._made_until, sequence_nr)
-        if position < len(self._made):
-            made = self._made[position]
-            if made.first <= sequence_nr:
-                return made.pass_, self.ids.get(made.maker)
-        return None, None
+        found = self._reached.makers.find(node.sequence_nr) if node.sequence_nr != LEAF else None
+        if found is None or (number := self.ids.get(found[0])) is None:
+            return None, None
+        return found[1], number
 
     def _number_leaf(self, node: GraphNode) -> None:
         if node in self.ids:

@@ -16,8 +16,8 @@ class NodeEntry:
     """A node that was reached: what was read while it lived."""
 
     __slots__ = (
-        "about", "described", "edges", "hooks", "is_dropped", "is_freed", "made_by", "node", "output_count", "pass_",
-        "saved", "scope", "variable",
+        "about", "described", "edges", "hooks", "is_dropped", "is_freed", "node", "output_count", "saved", "scope",
+        "variable",
     )  # fmt: skip
 
     def __init__(self, node: GraphNode, about: About, edges: Sequence[NodeEdge]) -> None:
@@ -29,8 +29,6 @@ class NodeEntry:
         self.is_freed = False  # whether a pass had freed what it saved
         self.output_count = 0  # from here on: known when it gets its number
         self.variable: int | None = None
-        self.pass_: int | None = None
-        self.made_by: int | None = None
         self.scope: int | None = None
 
     @property

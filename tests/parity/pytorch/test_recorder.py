@@ -113,6 +113,29 @@ def test_nodes_made_by_backward_know_who_made_them(torch, recorder):
     assert sum(len(step.made) for one in recording.passes for step in one.steps) == len(made)
 
 
+def test_nodes_made_by_the_pass_of_an_earlier_segment_know_who_made_them(torch, recorder):
+    from microtape.recording.model.growing import GrowingRecording
+
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    added = GrowingRecording()
+    with recorder() as r:
+        (first,) = torch.autograd.grad((a**3).sum(), a, create_graph=True)
+        r.seal()
+        for one in r.additions():
+            added.add(one)
+        first.sum().backward()
+        r.seal()
+        for one in r.additions():
+            added.add(one)
+    for recording in (r.recording, added.recording()):
+        made = [node for node in recording.nodes if node.made_by is not None]
+        assert made
+        for node in made:
+            assert (node.pass_, recording.nodes[node.made_by].name) == (0, "PowBackward0")
+        (step,) = (one for one in recording.passes[0].steps if one.made)
+        assert step.made == tuple(node.id for node in made)
+
+
 @pytest.mark.parametrize(
     "last", ["b.sum().backward()", "torch.nn.functional.cross_entropy(b[None], torch.tensor([9]))", "missing"]
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,22 @@ def test_a_program_and_its_twin_are_equal(torch, name):
 def test_steps_stand_at_the_same_lines(torch, name):
     own, other = both(getattr(twins, name), torch)
     assert lines_of(own) == lines_of(other)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nodes_are_made_by_the_same_steps(torch, name):
+    own, other = (Counter(makers(one)) for one in both(getattr(twins, name), torch))
+    assert not other - own  # torch's recorder sees only those that another pass reaches
+
+
+def makers(recording: Recording) -> Iterator[tuple[int | None, str, str]]:
+    """Of each node that a step of a pass has made: the pass, the node of the step, and its own name."""
+    for node in recording.nodes:
+        if node.made_by is not None and node.pass_ is not None:
+            yield node.pass_, recording.nodes[node.made_by].name, node.name
+            (step,) = (one for one in recording.passes[node.pass_].steps if one.node == node.made_by)
+            assert node.id in step.made
 
 
 def lines_of(recording: Recording) -> list[list[int]]:
@@ -165,6 +183,8 @@ def test_random_programs_and_their_twins_are_equal(torch, chunk):
         compared += 1
         found = compare(own, other)
         assert found.is_equal, f"{listing(program, 'torch')}\n{what(found)}"
+        only_there = Counter(makers(other)) - Counter(makers(own))
+        assert not only_there, f"{listing(program, 'torch')}\n{only_there}"
 
 
 def _parts(program: Program, plain: list[Seen], ours: list[Seen]) -> bool:

@@ -34,7 +34,7 @@ from microtape.recording.pytorch.passes.request import (
     keys_in,
 )
 from microtape.recording.pytorch.passes.schedule import Schedule
-from microtape.recording.pytorch.reached import Made, Reached
+from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
@@ -75,8 +75,10 @@ class OpenPass:
         fault: Fault,
         checker: TorchChecker | None,
         calls: CallStack,
+        depth: int,
     ) -> None:
         self.request, self.index = request, index
+        self.depth = depth  # how many passes run around this one
         self._reached, self._tape, self._tensors = reached, tape, tensors
         self._values: Values = tensors.values
         self._value, self._fault, self._checker = tensors.value, fault, checker
@@ -122,6 +124,10 @@ class OpenPass:
                 self._sums.add(edge, seed)
         self._values.clear()
         self.made_until = next_sequence_nr()
+        self._additions = 0  # to buffers, that the last node's gradients have led to
+        self._have_graphs: dict[Any, bool] = {}  # with `create_graph`: whether what is in each buffer has one
+        for edge, seed in zip(root_keys, request.seeds, strict=True):
+            self._have_graphs[edge] = bool(self._have_graphs.get(edge)) or (seed is not None and seed.requires_grad)
         self.cut: ErrorRecord | None = None
         self.is_outer = False  # whether a pass runs inside of this one, perhaps through the same nodes
         self._own_hooks: list[tuple[Hooks, OwnHook]] = []  # with all hooks of the node that each is on
@@ -245,8 +251,9 @@ class OpenPass:
         if now != self.made_until:
             self._reached.note_computed(zip(grad_outputs, arrived, strict=True))
             self._reached.note_computed(zip(grad_inputs, sent, strict=False))
-            self._reached.log.append(Made(self.made_until, now, self.index, key))
-            self.made_until = now
+            self._note_made(key, now)
+        if self.request.create_graph:
+            self._count_additions(key, grad_inputs)
         if calls:
             step.calls = calls
         if about.is_changed:
@@ -256,6 +263,29 @@ class OpenPass:
         checker = self._checker
         if checker is not None and leaf is None and (key.called is not None or checker.only is not None):
             self._check(checker, step, (grad_inputs, grad_outputs))
+
+    def _note_made(self, key: GraphNode, now: int) -> None:
+        """Note that this node made what was made since the last one, but for the additions to buffers, which end that.
+
+        They have graphs of their own with `create_graph`, and run after the hooks of the node that sends.
+        """
+        first, makers = self.made_until, self._reached.makers
+        if self._additions and self.steps:
+            until = min(first + self._additions, now)
+            makers.add(self.depth, first, until, self.steps[-1].key, self.index)
+            first = until
+        if now != first:
+            makers.add(self.depth, first, now, key, self.index)
+        self.made_until = now
+
+    def _count_additions(self, key: GraphNode, grad_inputs: Any) -> None:
+        """Count the nodes that the engine will make when it adds what this node has sent to what is there."""
+        self._additions = 0
+        for gradient, edge in zip(grad_inputs, self.schedule.edges[key], strict=False):
+            if gradient is not None and edge[0] is not None:
+                before = self._have_graphs.get(edge)
+                self._have_graphs[edge] = bool(before) or gradient.requires_grad
+                self._additions += before is not None and self._have_graphs[edge]
 
     def _arrived(self, about: _About, i: int, known: Any, gradient: Any, seen: Value | None) -> Value | None:
         """What arrived at an output of the node, as hooks have `seen` it.

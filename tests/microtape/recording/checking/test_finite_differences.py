@@ -1,6 +1,7 @@
 """`--check`: what finite differences say of the gradients of a program, of its own Functions in particular."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -195,3 +196,21 @@ async def test_why_shows_it(tmp_path):
     async with stepper(load(tmp_path / "run.tape")).run_test(size=LARGE) as pilot:
         await pilot.press("end", "enter")
         assert "finite differences differ: it sent 3.000, they give 2.000" in shown(pilot.app, "OptionList")
+
+
+def test_a_forward_that_warns_warns_once_although_it_runs_again(recwarn):
+    class Warns(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            warnings.warn("slow", UserWarning, stacklevel=1)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    before = list(warnings.filters)
+    recording = checked(lambda: Warns.apply(vector(1.0, 2.0)).sum().backward())
+    assert any(one.elements for one in recording.checks)
+    assert [str(one.message) for one in recwarn] == ["slow"]
+    assert list(warnings.filters) == before

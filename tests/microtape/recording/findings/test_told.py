@@ -134,3 +134,23 @@ def test_a_number_that_was_not_finite_before_history_began_is_told_with_its_line
     finding = findings(record(program))[0]
     assert "scale" in finding.headline
     assert "it was computed without history at test_told.py:" in " ".join(finding.explanation)
+
+
+def test_nan_inside_of_a_function_that_runs_its_forward_again_is_told_there() -> None:
+    x = leaf([0.0, 4.0])
+
+    def root(x: mt.Tensor) -> mt.Tensor:
+        return x.sqrt() * 0
+
+    def logarithm(x: mt.Tensor) -> mt.Tensor:
+        return (x - 1).log()
+
+    def twice(x: mt.Tensor) -> mt.Tensor:
+        return mt.utils.checkpoint.checkpoint(logarithm, x, use_reentrant=True) + 1
+
+    forward = told(lambda: mt.utils.checkpoint.checkpoint(twice, x, use_reentrant=True).sum().backward(), "nan")
+    assert forward.headline.startswith("NaN begins at log, test_told.py:")
+    assert forward.pass_ == 2
+    backward = told(lambda: mt.utils.checkpoint.checkpoint(root, x, use_reentrant=True).sum().backward(), "nan")
+    assert backward.headline.startswith("NaN begins in backward at sqrt, test_told.py:")
+    assert (backward.pass_, backward.step) == (1, 1)

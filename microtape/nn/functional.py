@@ -156,7 +156,9 @@ def scaled_dot_product_attention(
     scores = matmul(query, transpose(key, -2, -1)) * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     if is_causal:
         if attn_mask is not None:
-            raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+            raise RuntimeError(
+                "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+            )
         attn_mask = scores.new_ones(scores.shape[-2:], dtype=bool_dtype).tril()
     if attn_mask is not None:
         allowed = attn_mask.dtype == bool_dtype

@@ -3,6 +3,7 @@
 # ruff: noqa: F401 - importing a module adds its rows
 
 from tests.parity_ops import (
+    rows_arguments,
     rows_comparison,
     rows_elementwise,
     rows_errors,

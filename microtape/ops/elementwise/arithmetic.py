@@ -227,6 +227,11 @@ def _refuse_bool(x: Any) -> None:
     raise RuntimeError(NO_MASKS if x.array.dtype.kind == "b" else NO_MASK)
 
 
+def _is_one(alpha: Any) -> bool:
+    """Whether `alpha` changes nothing. True and 1.0 are for `_checked_alpha`: not every dtype takes them."""
+    return type(alpha) is int and alpha == 1
+
+
 def _checked_alpha(alpha: Any, x: Any) -> Any:
     """`alpha` in the operands' dtype. Raises RuntimeError for a number of another kind, or one that is too large."""
     kind = x.dtype.kind
@@ -241,14 +246,14 @@ def _checked_alpha(alpha: Any, x: Any) -> Any:
 
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input + alpha · other`, broadcast against each other."""
-    if alpha == 1:
+    if _is_one(alpha):
         return binary(AddBackward0, input, other)
     return call(ScaledAdd(alpha), *pair(input, other))
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`input - alpha · other`, broadcast against each other."""
-    if alpha == 1:
+    if _is_one(alpha):
         return minus(input, other)
     if isinstance(other, bool):
         _refuse_bool(input)
@@ -259,7 +264,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha · input`."""
-    if alpha == 1 and not isinstance(other, TensorState):
+    if _is_one(alpha) and not isinstance(other, TensorState):
         return minus_from(input, other)
     if isinstance(other, bool):
         _refuse_bool(input)
@@ -290,7 +295,7 @@ def positive(input: Any) -> Any:
 
 def add_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
     """Add `alpha · other` in place."""
-    return call_(AddBackward0() if alpha == 1 else ScaledAdd(alpha), x, as_operand(other, x, "add_"))
+    return call_(AddBackward0() if _is_one(alpha) else ScaledAdd(alpha), x, as_operand(other, x, "add_"))
 
 
 def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
@@ -299,7 +304,7 @@ def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
         _refuse_bool(x)
     other = as_operand(other, x, "sub_")
     _refuse_mask(x, other)
-    return call_(SubBackward0() if alpha == 1 else ScaledSub(-alpha), x, other)
+    return call_(SubBackward0() if _is_one(alpha) else ScaledSub(-alpha), x, other)
 
 
 def mul_(x: TensorState, other: Any) -> Any:

@@ -118,7 +118,8 @@ class SoftshrinkBackward0(_Shrink):
         most = np.finfo(x.dtype).max
         if not 0 <= self.lambd <= most:
             raise RuntimeError(
-                f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(x.dtype)}, but found {self.lambd}"
+                f"lambda must be in range [0, {most:g}] for input dtype {scalar_name(x.dtype)}, but found "
+                f"{self.lambd:g}"
             )
         return x - np.clip(x, -self.lambd, self.lambd)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -86,6 +86,7 @@ def checked(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int
     if y is not None:
         if y.dtype != x.dtype:
             raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+        dim_index(dim, y.ndim)
         if index.ndim != y.ndim and math.prod(index.shape):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
         if any([size > most for size, most in zip(index.shape, y.shape, strict=False)]):
@@ -104,15 +105,42 @@ _OF_ONE_DTYPE = {
     "index_copy_": "index_copy_(): self and source expected to have the same dtype, but got (self) {} and (source) {}",
 }
 """The operations that do not promote their operands, and their messages."""
+_Refusal: TypeAlias = tuple[type[Exception], str]
+_NO_VECTOR: dict[str, _Refusal] = {
+    "index_select": (IndexError, "index_select(): Index is supposed to be a vector"),
+    "index_add_": (
+        IndexError,
+        "index_add_(): Index is supposed to be a vector, but got dim: {dims} with type: {dtype} and size: {size}",
+    ),
+    "index_copy_": (IndexError, "index_copy_(): Index should have dimension 1 or 0 (got {dims})"),
+    "index_fill_": (RuntimeError, "Index has to be a vector/scalar"),
+}
+_NO_INDICES: dict[str, _Refusal] = {
+    "index_select": (RuntimeError, "index_select(): Expected dtype int32 or int64 for index"),
+    "index_add_": (RuntimeError, "index_add_(): Expected dtype int32/int64 for index but got: {dtype}"),
+    "index_copy_": (RuntimeError, "index_copy_(): Expected a long tensor for index, but got {dtype}"),
+    "index_fill_": (IndexError, "index_fill_(): Expected dtype int64 for index."),
+}
+_NO_COUNT: dict[str, _Refusal] = {
+    "index_add_": (
+        RuntimeError,
+        "index_add_(): Number of indices ({count}) should be equal to source.size(dim): ({size}), for dim: {dim}",
+    ),
+    "index_copy_": (
+        IndexError,
+        "index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({size})",
+    ),
+}
+"""What each operation raises for an index that is a matrix, that is not integers, or that is too long or too short."""
 
 
 def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tuple[int, Any]:
     """`dim` and an index with one entry for each slice. Raises IndexError or RuntimeError if it does not fit."""
     dim, index = dim_index(dim, x.ndim), _as_index(index, x)
-    if index.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector")
-    if index.dtype.kind not in "iu":
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    for refusals, is_wrong in ((_NO_VECTOR, index.ndim > 1), (_NO_INDICES, index.dtype.kind not in "iu")):
+        if is_wrong:
+            error, message = refusals[name]
+            raise error(message.format(dims=index.ndim, dtype=scalar_name(index.dtype), size=list(index.shape)))
     if y is not None and x.dtype != y.dtype:
         raise RuntimeError(_OF_ONE_DTYPE[name].format(scalar_name(x.dtype), scalar_name(y.dtype)))
     count = math.prod(index.shape)
@@ -123,10 +151,8 @@ def checked_vector(name: str, x: Any, dim: int, index: Any, y: Any = None) -> tu
             f"{list(x.shape)} source.shape = {list(y.shape)}"
         )
     if y is not None and y.ndim and y.shape[dim] != count:
-        raise RuntimeError(
-            f"{name}(): Number of indices ({count}) should be equal to source.size(dim): ({y.shape[dim]}), for dim: "
-            f"{dim}"
-        )
+        error, message = _NO_COUNT[name]
+        raise error(message.format(count=count, size=y.shape[dim], dim=dim))
     if out_of_range(index, x.shape[dim] if x.ndim else 1) is not None:
         raise IndexError("index out of range in self")
     return dim, index

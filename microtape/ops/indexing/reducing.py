@@ -113,7 +113,7 @@ def scatter_reduce_(x: Any, dim: int, index: Any, src: Any, reduce: str, *, incl
 def _reduced(run: Any, x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
     """The common part of `scatter_reduce` and `scatter_reduce_`."""
     if reduce not in _KERNELS:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     dim, index = checked("scatter_reduce", x, dim, index, src)
     for i, size in enumerate(plain(index).shape):
         src = src if src.shape[i] == size else narrow(src, i, 0, size)

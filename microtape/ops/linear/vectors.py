@@ -13,6 +13,7 @@ from microtape.ops.linear.product import AddmmBackward0, bmm, check_one_dtype, d
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.reshaping import expand
 from microtape.ops.shape.transposition import t, transpose
+from microtape.ops.shared.arguments import dim_index, plain
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.in_place import call_
 from microtape.tape.operation import call
@@ -64,7 +65,7 @@ class AddbmmBackward0(AddmmBackward0):
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta · input + alpha · mat · vec: of a matrix (n, m) and a vector (m,)."""
-    _check_product("addmv", mat, vec, 2, 1)
+    _check_sizes(input, mat, vec)
     return call(AddmvBackward0(beta, alpha), input, mat, vec)
 
 
@@ -78,15 +79,33 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: float = 1, alpha: float = 1)
 
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """beta · input + alpha · the sum of the products of two batches of matrices, (b, n, k) and (b, k, m)."""
-    _check_product("addbmm", batch1, batch2, 3, 3)
+    _check_batches(batch1, batch2)
     return call(AddbmmBackward0(beta, alpha), input, batch1, batch2)
 
 
-def _check_product(name: str, x: Any, y: Any, ndim_x: int, ndim_y: int) -> None:
-    """Raise RuntimeError unless x and y have so many dimensions, sizes that fit, and one dtype."""
-    if x.ndim != ndim_x or y.ndim != ndim_y or x.shape[-1] != y.shape[-2 if ndim_y > 1 else 0]:
-        raise RuntimeError(f"{name}: shapes {list(x.shape)} and {list(y.shape)} do not fit")
-    check_one_dtype(x, y, f"{name}: expected operands of one dtype, but got {{}} and {{}}")
+def _check_sizes(input: Any, mat: Any, vec: Any) -> None:
+    """Raise RuntimeError unless the operands of `addmv` fit, and have one dtype."""
+    if mat.ndim != 2 or vec.ndim != 1 or input.ndim > 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {mat.ndim}, {vec.ndim}")
+    (n, m), (k,), count = mat.shape, vec.shape, input.shape[0] if input.ndim else 1
+    if m != k or count not in (n, 1):
+        raise RuntimeError(f"size mismatch, got input ({count}), mat ({n}x{m}), vec ({k})")
+    dtypes = [plain(one).dtype for one in (input, mat, vec)]
+    if len(set(dtypes)) > 1:
+        first, second, third = map(scalar_name, dtypes)
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {first}, {second}, and {third}")
+
+
+def _check_batches(batch1: Any, batch2: Any) -> None:
+    """Raise IndexError or RuntimeError unless the batches of `addbmm` fit, and have one dtype."""
+    for one in (batch1, batch2):
+        dim_index(2, one.ndim)
+    (first, n, m), (second, k, p) = batch1.shape, batch2.shape
+    if first != second:
+        raise RuntimeError(f"batch1 and batch2 must have same number of batches, got {first} and {second}")
+    if m != k:
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({n}x{m} and {k}x{p})")
+    check_one_dtype(batch1, batch2, "self and mat2 must have the same dtype, but got {} and {}")
 
 
 def cross(input: Any, other: Any, dim: int | None = None) -> Any:
@@ -121,5 +140,5 @@ def multi_dot(tensors: Sequence[Any]) -> Any:
 
 def addmv_(x: TensorState, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     """`addmv`, in place."""
-    _check_product("addmv", mat, vec, 2, 1)
+    _check_sizes(x, mat, vec)
     return call_(AddmvBackward0(beta, alpha), x, mat, vec)

@@ -22,6 +22,10 @@ from microtape.ops.shared.arguments import int_tuple, plain
 from microtape.ops.shared.kinds import Promoting, named
 from microtape.tape.operation import call
 
+_INDIVISIBLE = (
+    "Given groups={0}, expected weight to be divisible by {0} at dimension 0, but got weight of size [{1}] instead"
+)
+
 
 class Convolving(Promoting):
     """Common to the three operations; see Note [Three of a kind]."""
@@ -151,7 +155,7 @@ def _convolution(
     if min(strides) < 1:
         raise RuntimeError("non-positive stride is not supported")
     if min(dilations) < 1:
-        raise RuntimeError("dilation should be greater than zero")
+        raise RuntimeError(f"dilation should be greater than zero, but got {list(dilations)}")
     if groups < 1:
         raise RuntimeError("non-positive groups is not supported")
     if padding == "valid":
@@ -190,7 +194,7 @@ def _meeting(
             f"{channels * groups} channels, but got {x_shape[1]} channels instead"
         )
     if outputs % groups:
-        raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0")
+        raise RuntimeError(_INDIVISIBLE.format(groups, list(w_shape)))
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     padded = [size + 2 * p for size, p in zip(x_shape[2:], padding, strict=True)]
     if any([one > size for one, size in zip(reach, padded, strict=True)]):
@@ -319,10 +323,7 @@ def _check_transposed(
             raise RuntimeError(f"{name} is not supported")
     shape = list(weight.shape)
     if shape[0] % groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
-            f"size [{shape}] instead"
-        )
+        raise RuntimeError(_INDIVISIBLE.format(groups, shape))
     if input.shape[1] != shape[0]:
         raise RuntimeError(
             f"Given transposed=1, weight of size {shape}, expected input{list(input.shape)} to have {shape[0]} "

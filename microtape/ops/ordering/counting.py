@@ -57,7 +57,7 @@ def histc(input: TensorState, bins: int = 100, min: float = 0, max: float = 0) -
     def counts(x: Array) -> Any:
         low, high = (x.min(), x.max()) if min == max and x.size else (min, max)
         if not np.isfinite([low, high]).all():
-            raise RuntimeError(f"microtape.histc: range of [{low}, {high}] is not finite")
+            raise RuntimeError(f"microtape.histc: range of [{low:g}, {high:g}] is not finite")
         if low == high:
             low, high = low - 1, high + 1
         return np.histogram(x, bins, (low, high))[0].astype(x.dtype)

@@ -40,9 +40,13 @@ def histogram(
     if input.array.dtype.kind != "f" or (measured and input.array.dtype == np.float16):
         raise refusal_of(input.array.dtype, "histogramdd" if measured else "histogram_cpu")
     if isinstance(bins, int) and bins <= 0:
-        raise RuntimeError(f"histogram(): bins must be > 0, but got {bins} for dimension 0")
+        raise RuntimeError(f"microtape.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if weight is not None and weight.array.shape != input.array.shape:
-        raise RuntimeError("histogram(): the weight tensor should have the same shape as the input tensor")
+        raise RuntimeError(
+            "microtape.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape [{input.array.size}, 1] and weight with "
+            f"shape [{weight.array.size}]"
+        )
     x = input.array
     edges = _edges(x, bins, range) if isinstance(bins, int) else plain(bins)
     values = np.histogram(x, edges, None, False, None if weight is None else weight.array)[0].astype(x.dtype)
@@ -75,7 +79,7 @@ def searchsorted(
     one row for each row of `input`. Raises RuntimeError if the sizes do not fit.
     """
     if side is not None and side not in ("left", "right"):
-        raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
+        raise RuntimeError(f"microtape.searchsorted(): side can only be 'left' or 'right' but got {side}")
     x = as_operand(input, sorted_sequence)
     if x.array.dtype.kind in "bc":
         raise refusal_of(x.array.dtype, "searchsorted_out_cpu")
@@ -89,9 +93,9 @@ def searchsorted(
         else:
             if rows.shape[:-1] != values.shape[:-1]:
                 raise RuntimeError(
-                    "searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
-                    f"tensor and input value tensor must match, but we got boundaries tensor {list(rows.shape)} and "
-                    f"input value tensor {list(values.shape)}"
+                    "microtape.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                    "boundaries tensor and input value tensor must match, but we got boundaries tensor "
+                    f"{list(rows.shape)} and input value tensor {list(values.shape)}"
                 )
             found = np.empty(values.shape, np.int64)
             for place in np.ndindex(rows.shape[:-1]):

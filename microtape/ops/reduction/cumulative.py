@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from microtape.ops.reduction.sums_and_extrema import Reduction
+from microtape.ops.shape.casting import clone
 from microtape.ops.shape.flipping import flip
 from microtape.ops.shape.joining import cat, stack
 from microtape.ops.shape.reshaping import reshape
@@ -196,7 +197,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     if n == 0:
-        return input
+        return clone(input)
     if prepend is not None or append is not None:
         input = cat([one for one in (prepend, input, append) if one is not None], dim)
     for _ in range(min(n, input.shape[dim])):

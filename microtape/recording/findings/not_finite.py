@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -150,6 +150,21 @@ class _PassSearch:
                     found.setdefault(maker, []).append(_PassSearch(self.program, position, self.bad_values))
         return found
 
+    def _closer(
+        self, origin: _Origin, number: int, search: Callable[[_PassSearch], Iterable[_Origin]]
+    ) -> Sequence[_Origin]:
+        """The origins inside of what the backward of this node has computed again; `origin`, if there are none.
+
+        A pass through what `create_graph` has recorded begins at such nodes, too: its origins are in front of them.
+        """
+        inside = [
+            one._replace(spread=origin.spread + one.spread)
+            for inner in self._inner.get(number, ())
+            for one in search(inner)
+            if one.position != inner.position or self.recording.nodes[one.node].made_by == number
+        ]
+        return inside or [origin]
+
     def in_forward(self) -> Iterator[_Origin]:
         """Origins in forward whose values reach a root of the pass."""
         roots = {root.node for root in self.pass_.roots} & self.bad_values
@@ -160,8 +175,7 @@ class _PassSearch:
             node = self.recording.nodes[number]
             if not self._has_bad_operand(node):
                 origin = _Origin(number, None, self._with_gradients(self._from(number)), self.position)
-                inside = [one for each in self._inner.get(number, ()) for one in each.in_forward()]
-                yield from [one._replace(spread=origin.spread + one.spread) for one in inside] or [origin]
+                yield from self._closer(origin, number, _PassSearch.in_forward)
             elif (leaf := self._bad_leaf(node)) is not None:
                 yield _Origin(leaf, None, self._with_gradients(self._from(number)), self.position)
             elif self._bad_input(node) is not None:
@@ -207,8 +221,7 @@ class _PassSearch:
         for node, (step, spread) in found.items():
             if spread & self.bad_leaves or self._captured(spread):
                 origin = _Origin(node, step, tuple(sorted(spread)), self.position)
-                inside = [one for each in self._inner.get(step.node, ()) for one in each.in_backward()]
-                yield from [one._replace(spread=origin.spread + one.spread) for one in inside] or [origin]
+                yield from self._closer(origin, step.node, _PassSearch.in_backward)
 
     def _masked(self, number: int) -> int:
         """The node where a value of this node began not to be finite in forward; the node itself if all are finite."""

@@ -154,3 +154,21 @@ def test_nan_inside_of_a_function_that_runs_its_forward_again_is_told_there() ->
     backward = told(lambda: mt.utils.checkpoint.checkpoint(root, x, use_reentrant=True).sum().backward(), "nan")
     assert backward.headline.startswith("NaN begins in backward at sqrt, test_told.py:")
     assert (backward.pass_, backward.step) == (1, 1)
+
+
+def test_nan_in_front_of_a_gradient_that_is_differentiated_is_told_in_the_first_pass() -> None:
+    x = leaf([-1.0, 4.0])
+
+    def program() -> None:
+        (slope,) = mt.autograd.grad((x.log() * x).sum(), x, create_graph=True)
+        slope.sum().backward()
+
+    found = told(program, "nan")
+    assert found.headline.startswith("NaN begins at log, test_told.py:")
+    assert found.pass_ == 0
+
+    def at_once() -> None:
+        (slope,) = mt.autograd.grad((x.log() * x).sum(), x, create_graph=True)
+        slope.backward(mt.ones(2))
+
+    assert told(at_once, "nan").pass_ == 0

@@ -39,7 +39,12 @@ wrong("prelu dtypes", lambda mt, x, w: mt.nn.functional.prelu(x, w.float()), MAT
 wrong("prelu of a scalar", lambda mt, x, w: mt.nn.functional.prelu(x, w), SCALAR, VECTOR)
 wrong("prelu channels", lambda mt, x, w: mt.nn.functional.prelu(x, w), MATRIX, real(4))
 wrong("prelu matrix", lambda mt, x, w: mt.nn.functional.prelu(x, w), MATRIX, real(1, 3))
-wrong("bernoulli", lambda mt, x: mt.bernoulli(x), exactly([0.5, 2.0]), differs="torch asks for a better message")
+wrong(
+    "bernoulli",
+    lambda mt, x: mt.bernoulli(x),
+    exactly([0.5, 2.0]),
+    differs="The error leaves out that PyTorch asks for a better message.",
+)
 wrong("heaviside dtypes", lambda mt, x, y: mt.heaviside(x, y.float()), fixed([1.0, 2.0]), fixed([1.0, 2.0]))
 wrong("polygamma", lambda mt, x: mt.polygamma(-1, x), MATRIX)
 edge("fmod of a number", lambda mt, x: mt.fmod(x, 1.5), MATRIX)
@@ -193,8 +198,12 @@ wrong("zeros of nothing", lambda mt: mt.zeros())
 wrong("arange step 0", lambda mt: mt.arange(0, 3, 0))
 wrong("arange backwards", lambda mt: mt.arange(0, 3, -1))
 wrong("a large number", lambda mt: mt.tensor([2**70]))
-wrong("finfo of integers", lambda mt: mt.finfo(mt.int64), differs="torch names the class, and not the dtype")
-wrong("iinfo of floats", lambda mt: mt.iinfo(mt.float32), differs="torch names the class, and not the dtype")
+wrong(
+    "finfo of integers", lambda mt: mt.finfo(mt.int64), differs="The error names the dtype; PyTorch's names the class."
+)
+wrong(
+    "iinfo of floats", lambda mt: mt.iinfo(mt.float32), differs="The error names the dtype; PyTorch's names the class."
+)
 wrong("default dtype", lambda mt: mt.set_default_dtype(mt.int32))
 
 

@@ -256,7 +256,8 @@ class StepCursor:
         """Whether the node has been recorded."""
         if (made := self.timeline.made_at.get(node)) is not None:
             return made < self.steps_done
-        return not self.is_forward or self.timeline.row_of[node] < self.frontier
+        row = self.timeline.row_of.get(node)  # None: it belongs to the pass around this one
+        return not self.is_forward or row is None or row < self.frontier
 
     @property
     def delivered_to(self) -> frozenset[int]:

@@ -86,9 +86,18 @@ def carried(cursor: StepCursor, node: int, found: Sequence[Finding]) -> Carried 
     lines = tuple(_value_carried(cursor, node)) or tuple(_gradient_carried(cursor, node))
     if not lines:
         return None
-    pass_ = cursor.timeline.pass_index
-    origins = [one for one in found if one.kind in ("nan", "infinity") and one.pass_ == pass_ and node in one.spread]
-    return Carried(lines, tuple(origins))
+    origins = [one for one in found if one.kind in ("nan", "infinity") and node in one.spread]
+    here = [one for one in origins if cursor.timeline.pass_index in _passes_around(cursor.recording, one)]
+    return Carried(lines, tuple(here))
+
+
+def _passes_around(recording: Recording, finding: Finding) -> set[int | None]:
+    """The pass of a finding, and those around it: it may be about a node that the step of another pass has made."""
+    found, node = {finding.pass_}, finding.node
+    while node is not None and (made := recording.nodes[node]).made_by is not None and made.made_by < node:
+        found.add(made.pass_)
+        node = made.made_by
+    return found
 
 
 def _value_carried(cursor: StepCursor, node: int) -> Iterator[Line]:

@@ -207,6 +207,17 @@ def test_every_finding_can_be_gone_to_and_explained(program):
                 carried(at, node, found)
 
 
+def test_nan_of_an_inner_pass_is_told_at_the_nodes_of_the_pass_around_it():
+    recording, _ = record_program(next(path for path in broken_programs() if path.stem == "deep_tower"))
+    found = findings(recording)
+    (nan,) = (one for one in found if one.kind == "nan")
+    cursor = StepCursor.open(recording)
+    assert cursor.timeline.pass_index == 0 != nan.pass_
+    there = carried(cursor.to_moment(cursor.timeline.last), cursor.timeline.pass_.roots[0].node, found)
+    assert there is not None
+    assert there.origins == (nan,)
+
+
 @pytest.mark.parametrize("program", broken_programs()[::5], ids=lambda path: path.stem)
 async def test_every_finding_is_shown_and_explained_by_keys(program):
     recording, _ = record_program(program)

@@ -6,7 +6,7 @@ python -m tests.reliability.covered tests/viz/scene  all tests of a folder or a 
 
 All together takes hours. A part is the fast or the slow tests of one folder. What it measures is kept in
 `build/coverage`, so that a run can be ended after any part and continued later. What was measured of a file that has
-changed since does not count.
+changed since does not count, and a failure does not if the test has passed in a run after it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -52,8 +53,8 @@ def main() -> int:
     for name in () if options.only_count else options.parts or [one for one in parts if not _notes(one).exists()]:
         print(f"-- {name}", flush=True)
         measure(name, *parts.get(name, (name, "")))
-    measured = [json.loads(_notes(name).read_text()) for name in parts if _notes(name).exists()]
-    failed = sum(one["failed"] for one in measured)
+    measured = [json.loads(notes.read_text()) for notes in KEPT.glob("*.json")]
+    failed = sum(len(one["failed"]) for one in measured)
     rows = packages(counted())
     for row in rows:
         print("{:10} {:>6} lines, {:>4} not run; {:>6} branches, {:>4} not taken: {} %".format(*row))
@@ -61,8 +62,8 @@ def main() -> int:
     print(f"{failed} tests failed; {', '.join(left) or 'no part'} is not measured yet")
     if options.figures is not None:
         write_figures(
-            options.figures, packages=rows, tests=sum(one["tests"] for one in measured), failed=failed,
-            left=[[name] for name in left],
+            options.figures, packages=rows, failed=failed, left=[[name] for name in left],
+            tests=sum(json.loads(_notes(name).read_text())["tests"] for name in parts if _notes(name).exists()),
         )  # fmt: skip
     return 1 if failed else 0
 
@@ -88,14 +89,33 @@ def measure(name: str, tests: str, marks: str) -> None:
     together = Coverage(data_file=str(_data(name)), config_file=str(ROOT / "pyproject.toml"))
     together.combine([str(one) for one in pieces.glob("data.*")])
     together.save()
-    _notes(name).write_text(json.dumps({**_outcomes(pieces / "outcomes.xml"), "code": code}))
+    passed, failed = _outcomes(pieces / "outcomes.xml")
+    _forget_failures(passed)
+    _notes(name).write_text(json.dumps({"tests": len(passed | failed), "failed": sorted(failed), "code": code}))
     shutil.rmtree(pieces)
 
 
-def _outcomes(path: Path) -> dict[str, int]:
+def _outcomes(path: Path) -> tuple[set[str], set[str]]:
+    """The tests that passed, and those that failed."""
     (suite,) = ElementTree.parse(path).getroot().iter("testsuite")
-    count = {name: int(suite.get(name, 0)) for name in ("tests", "skipped", "failures", "errors")}
-    return {"tests": count["tests"] - count["skipped"], "failed": count["failures"] + count["errors"]}
+    passed, failed = set(), set()
+    for case in suite.iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        kinds = {child.tag for child in case}
+        if kinds & {"failure", "error"}:
+            failed.add(name)
+        elif "skipped" not in kinds:
+            passed.add(name)
+    return passed - failed, failed
+
+
+def _forget_failures(passed: Collection[str]) -> None:
+    """A test that failed in a part that was measured before, and passes now, has not failed any more."""
+    for notes in KEPT.glob("*.json"):
+        known = json.loads(notes.read_text())
+        if failed := [one for one in known["failed"] if one in passed]:
+            known["failed"] = [one for one in known["failed"] if one not in failed]
+            notes.write_text(json.dumps(known))
 
 
 def put_together() -> Path:

@@ -72,6 +72,21 @@ def test_parts_are_counted_together_but_not_what_was_measured_before_a_file_chan
     assert str(ROOT / "viz/__init__.py") in together.measured_files()  # which nothing has run
 
 
+def test_a_failure_does_not_count_once_the_test_has_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(covered, "KEPT", tmp_path)
+    (tmp_path / "tui.json").write_text(json.dumps({"failed": ["tests.a::one", "tests.a::two"]}))
+    (tmp_path / "again.xml").write_text(
+        """<testsuites><testsuite><testcase classname="tests.a" name="one"/>
+        <testcase classname="tests.a" name="two"><failure/></testcase>
+        <testcase classname="tests.a" name="three"><error/></testcase>
+        <testcase classname="tests.a" name="four"><skipped/></testcase></testsuite></testsuites>"""
+    )
+    passed, failed = covered._outcomes(tmp_path / "again.xml")
+    assert (passed, failed) == ({"tests.a::one"}, {"tests.a::two", "tests.a::three"})
+    covered._forget_failures(passed)
+    assert json.loads((tmp_path / "tui.json").read_text()) == {"failed": ["tests.a::two"]}
+
+
 def test_a_package_is_counted_by_its_lines_and_branches() -> None:
     file = {"num_statements": 30, "missing_lines": 2, "num_branches": 10, "missing_branches": 1}
     rows = covered.packages({f"{package}/{name}.py": file for package in covered.PACKAGES for name in "ab"})

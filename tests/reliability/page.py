@@ -129,9 +129,11 @@ def _coverage(found: Figures) -> str:
         What learners and their teachers write is left out: the course and the examples. The last column counts lines
         and branches together.
     """)
-    table = ["| package | lines | not run | branches | not taken | covered |", "|---|--:|--:|--:|--:|--:|"]
+    table = ["| package | lines | not run | branches | not taken | taken | covered |", "|---|--:|--:|--:|--:|--:|--:|"]
     for package, *counts, percent in found["packages"]:
-        table.append(f"| {package} | {' | '.join(f'{int(one):,}' for one in counts)} | {percent} % |")
+        *_, branches, not_taken = map(int, counts)
+        taken = f"{100 * (1 - not_taken / branches):.1f}"
+        table.append(f"| {package} | {' | '.join(f'{int(one):,}' for one in counts)} | {taken} % | {percent} % |")
     return told + "\n\n" + "\n".join(table)
 
 

@@ -33,7 +33,7 @@ wrong("isclose atol", lambda mt, x, y: mt.isclose(x, y, atol=-1), MATRIX, MATRIX
 wrong("imag of real", lambda mt, x: x.imag, MATRIX)
 wrong("view_as_real of real", lambda mt, x: mt.view_as_real(x), MATRIX)
 wrong("view_as_complex of three", lambda mt, x: mt.view_as_complex(x), MATRIX)
-wrong("hardshrink", lambda mt, x: mt.nn.functional.softshrink(x, -1.0), MATRIX)
+wrong("softshrink", lambda mt, x: mt.nn.functional.softshrink(x, -1.0), MATRIX)
 wrong("celu", lambda mt, x: mt.nn.functional.celu(x, 0.0), MATRIX)
 wrong("prelu dtypes", lambda mt, x, w: mt.nn.functional.prelu(x, w.float()), MATRIX, VECTOR)
 wrong("prelu of a scalar", lambda mt, x, w: mt.nn.functional.prelu(x, w), SCALAR, VECTOR)
@@ -82,7 +82,7 @@ wrong("fill_diagonal_ of unequal sides", lambda mt, x: (x * 1).fill_diagonal_(0.
 edge("fill_diagonal_ of a cube", lambda mt, x: (x * 1).fill_diagonal_(0.0), CUBE, node=False)
 edge("index_fill with a tensor", lambda mt, x, i, v: x.index_fill(0, i, v), MATRIX, below(2, 1), SCALAR)
 edge("take_along_dim backwards", lambda mt, x, i: mt.take_along_dim(x, i, 1), MATRIX, fixed([[-1, 0], [1, -3]]))
-edge("x[i] = a number's row", lambda mt, x, y: _put(x * 1, [0, 1], y), MATRIX, VECTOR, node=False)
+edge("x[list] = a row", lambda mt, x, y: _put(x * 1, [0, 1], y), MATRIX, VECTOR, node=False)
 
 # Linear algebra
 
@@ -161,7 +161,7 @@ wrong("searchsorted rows", lambda mt, x, y: mt.searchsorted(x, y), fixed([[1.0, 
 wrong("diff order", lambda mt, x: x.diff(-1), VECTOR)
 edge("diff order 0", lambda mt, x: x.diff(0), VECTOR, node=False)
 edge("diff with ends", lambda mt, x, y, z: x.diff(prepend=y, append=z), VECTOR, real(1), real(2), node=False)
-edge("cumulative_trapezoid-like trapezoid", lambda mt, x: mt.trapezoid(x), VECTOR, node=False)
+edge("trapezoid of a vector", lambda mt, x: mt.trapezoid(x), VECTOR, node=False)
 wrong("gradient of too few", lambda mt, x: mt.gradient(x, edge_order=2)[0], real(2))
 wrong("cov of a cube", lambda mt, x: mt.cov(x), CUBE)
 wrong("cov weights", lambda mt, x, w: mt.cov(x, fweights=w), MATRIX, below(3, 3, 1))

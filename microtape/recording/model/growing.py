@@ -84,7 +84,7 @@ class GrowingRecording:
 
 
 def _with_made(passes: Sequence[Pass], nodes: Sequence[NodeRecord]) -> tuple[Pass, ...]:
-    """The passes, with the nodes that their steps have made: most are known only when another pass has reached them."""
+    """The passes, with the nodes that their steps have made. Some are known only when a later pass reaches them."""
     made: dict[int, dict[int, list[int]]] = {}  # pass -> node -> what it has made there
     for node in nodes:
         if node.made_by is not None and node.pass_ is not None:

@@ -58,7 +58,7 @@ class Operations(_Mode):  # type: ignore[misc]
     def __init__(self, tensors: Tensors, faults: Faults) -> None:
         super().__init__()
         self.tensors, self.faults = tensors, faults
-        self.quiet = 0  # if not 0, nothing is noted
+        self.quiet = 0  # if not 0, nothing is noted but what `hearing` lets through
         self._ranges = Ranges[Operation]()
         self.taken = TakenNumbers(tensors)
         self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
@@ -99,7 +99,7 @@ class Operations(_Mode):  # type: ignore[misc]
         kind = _KINDS.get(function)
         if kind is None:
             kind = _KINDS[function] = kind_of(function)
-        if kind <= READS_NODE or (self.quiet and self.is_quiet):
+        if kind <= READS_NODE or (self.quiet and self.is_quiet):  # a property takes longer than a number
             if kind == READS_NODE:
                 self.nodes_were_read = True
             return function(*args, **kwargs) if kwargs else function(*args)

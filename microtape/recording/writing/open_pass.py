@@ -34,7 +34,6 @@ class LostPass:
         self.task, self.index = task, index
         self.node: int | None = None
         self.steps: list[BackwardStep] = []
-        self.made: list[int] = []
         self.cut = ErrorRecord(CUT_SHORT, "", (), "")
 
     def finish(self, error: ErrorRecord | None) -> Pass | None:
@@ -64,7 +63,6 @@ class OpenPass:
                 self.sums[root.node, root.input_nr] = copied(task.buffered(edge))
         self.node: int | None = None
         self.hooks: list[HookCall] = []
-        self.made: list[int] = []
         self.cut: ErrorRecord | None = None  # if the recorder failed: the pass is recorded only up to there
         self._clear()
 
@@ -155,12 +153,12 @@ class OpenPass:
                 self._grad_after(),
                 freed,
                 tuple(self.hooks),
-                tuple(self.made),
+                (),  # what it has made follows from the nodes
                 error,
             )
         )
         self.node = None
-        self.hooks, self.made = [], []
+        self.hooks = []
         self._clear()
 
     def _grad_after(self) -> Value | None:
@@ -177,7 +175,7 @@ class OpenPass:
     def cut_short(self) -> None:
         """Forget the unfinished step, and record no more of them."""
         self.node = None
-        self.hooks, self.made = [], []
+        self.hooks = []
         self._clear()
 
     def finish(self, error: ErrorRecord | None) -> Pass:

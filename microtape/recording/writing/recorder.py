@@ -180,8 +180,6 @@ class Recorder(Watcher, Displayed):
         before = self.call_stack.arguments_of(node)
         given = given_operands(node, operands)
         made = self.tape.add(node, given, outputs, in_place, index, made_by, before)
-        if current is not None:
-            current.made.append(made)
         self.call_stack.note_operation(node, given, outputs, in_place, made)
         if self.checker is not None:
             with self.faults.noting(f"the check of the gradients of %{made}"):
@@ -372,9 +370,8 @@ class Recorder(Watcher, Displayed):
         self.tape.adopt([node])
         number = self.tape.ids[node]
         entry = self.tape.nodes[number]
-        if current is not None and number not in current.made:
+        if current is not None and entry.pass_ is None:
             entry.pass_, entry.made_by = current.index, current.node
-            current.made.append(number)
         where = ""
         with contextlib.suppress(Exception):
             place = self.sources.place(node.call_site) if node.call_site is not None else None

@@ -27,6 +27,7 @@ from viz.insides.inside_graph import build_inside
 from viz.output.clear import clear_names
 from viz.output.dot import titles, to_dot
 from viz.output.fonts import without_font
+from viz.output.formats import picture_format
 from viz.output.measure import Measures, measure
 from viz.output.pages import can_write_pages, pdf_of_pages
 from viz.output.render import TIME_LIMIT, Format, Waiting, render
@@ -34,8 +35,6 @@ from viz.output.svg import read_svg, write_svg
 from viz.output.text import to_text
 from viz.scene.heading import with_title
 from viz.scene.visual_graph import build_graph
-
-SUFFIXES = ".svg, .png, .pdf, .dot, .gv or .txt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +133,7 @@ class Drawing:
             DrawError: the suffix is none of these, or the file cannot be written.
         """
         path = Path(path)
-        suffix = path.suffix.lower()
+        suffix = picture_format(path)
         if suffix == ".svg":
             content = self.svg().encode("utf-8")
         elif suffix == ".png":
@@ -143,10 +142,8 @@ class Drawing:
             content = self.pdf()
         elif suffix in (".dot", ".gv"):
             content = self.dot.encode("utf-8")
-        elif suffix == ".txt":
-            content = self.text().encode("utf-8")
         else:
-            raise DrawError(f"cannot tell the format of {str(path)!r}: the name should end in {SUFFIXES}")
+            content = self.text().encode("utf-8")
         try:
             write_whole(path, content)
         except OSError as error:

@@ -13,6 +13,7 @@ from tui.commands.picture_options import as_typed, contents, given, open_passes
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar
 from viz.basics.errors import SmallTextWarning
+from viz.output.formats import picture_format
 from viz.output.pages import can_write_pages
 
 
@@ -20,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if not arguments.out:
         raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
-    recording, passes, code = open_passes(arguments)
+    recording, passes, code = open_passes(arguments, picture_format)
     every = passes if arguments.passes is not None else [_most_interesting(recording, passes)]
     for index in every:
         path = arguments.out if len(every) == 1 else _of_pass(arguments.out, recording.passes[index].index + 1)

@@ -9,13 +9,14 @@ import viz
 from tui.commands.picture_options import as_typed, contents, given, open_passes
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar
+from viz.output.formats import film_format
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if not arguments.out:
         raise CommandError("film needs -o with the name of the page, such as -o run.html")
-    recording, passes, code = open_passes(arguments)
+    recording, passes, code = open_passes(arguments, film_format)
     with ProgressBar() as bar, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

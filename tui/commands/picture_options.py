@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from typing import Any
 
+import viz
 from microtape.recording.model.model import Recording
+from tui.shell.exits import CommandError, Exit
 from tui.shell.opening import Origin, choose_passes, open_origin
 
 NAMED = (
@@ -19,8 +22,15 @@ TYPED = {
 }  # options that have another name on the command line
 
 
-def open_passes(arguments: argparse.Namespace) -> tuple[Recording, list[int], int]:
-    """The recording, the indices of the requested passes, and the exit code."""
+def open_passes(arguments: argparse.Namespace, format_of: Callable[[str], str]) -> tuple[Recording, list[int], int]:
+    """The recording, the indices of the requested passes, and the exit code.
+
+    Raises CommandError before a script runs, which may take long, if its picture could not be written anyway.
+    """
+    try:
+        format_of(arguments.out)
+    except viz.DrawError as error:
+        raise CommandError(str(error), Exit.CANNOT_DRAW) from None
     recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
     return recording, choose_passes(recording, arguments.passes, arguments.until), code
 

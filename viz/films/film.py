@@ -28,11 +28,11 @@ from viz.films.page import film_page
 from viz.films.page_svg import page_svg
 from viz.fitting.sizes import Fit
 from viz.output.dot import titles, to_dot
+from viz.output.formats import film_format
 from viz.output.render import TIME_LIMIT, render
 from viz.output.svg import read_svg, write_svg
 
 MOST_STEPS, MOST_FRAMES = 100_000, 1000  # of a page, of a GIF
-SUFFIXES = ".html or .gif"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,13 +158,7 @@ class Film:
             DrawError: the suffix is neither, the film cannot be made, or the file cannot be written.
         """
         path = Path(path)
-        suffix = path.suffix.lower()
-        if suffix in (".html", ".htm"):
-            content = self.html.encode("utf-8")
-        elif suffix == ".gif":
-            content = self.gif()
-        else:
-            raise DrawError(f"cannot tell the format of {str(path)!r}: the name of a film should end in {SUFFIXES}")
+        content = self.gif() if film_format(path) == ".gif" else self.html.encode("utf-8")
         try:
             write_whole(path, content)
         except OSError as error:

@@ -150,6 +150,16 @@ def test_a_mistake_is_one_clear_line(
     assert set(here.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", [["draw", "-o", "a.bmp"], ["film", "-o", "a.svg"]])
+def test_a_script_does_not_run_for_a_picture_that_could_not_be_written(
+    here: Path, capfd: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    Path("script.py").write_text("import pathlib\npathlib.Path('ran').touch()\n")
+    assert main([command[0], "script.py", *command[1:]]) == Exit.CANNOT_DRAW
+    assert "should end in" in capfd.readouterr().err
+    assert not Path("ran").exists()
+
+
 def test_messages_speak_of_the_options_of_the_command() -> None:
     assert as_typed('draw with around="loss", radius=3') == 'draw with --around "loss" --radius 3'
     assert as_typed("fold what repeats with fold=True, or") == "fold what repeats with --fold, or"

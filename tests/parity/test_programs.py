@@ -1,4 +1,4 @@
-"""Programs with torch in their first line: those by which findings are judged, and the examples with modules."""
+"""Programs with torch in their imports: those by which findings are judged, and the examples with modules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 def observed(program: Path, module: str) -> tuple[str, list[float], type[BaseException] | None]:
     """What a program prints, without its numbers and they alone, and what it raises."""
     main = types.ModuleType("__main__")
-    source = program.read_text().replace("import microtape as mt", f"import {module} as mt", 1)
+    source = re.sub(r"^(import|from) microtape\b", rf"\1 {module}", program.read_text(), flags=re.MULTILINE)
     output, raised = io.StringIO(), None
     with contextlib.redirect_stdout(output), warnings.catch_warnings(action="ignore"):
         try:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import nbclient
 import nbformat
 import pytest
 
@@ -22,6 +21,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.writing.recorder import Recorder
 from tests.support.browser import PATIENCE, Browser, needs_browser
 from tests.support.handmade import chain, diamond, failing
+from tests.support.kernels import execute
 from tests.support.rendering import needs_graphviz
 from viz import notebook, notebook_parts
 
@@ -52,9 +52,7 @@ with mt.record() as r:
 def outputs() -> list[Any]:
     """The outputs of each cell of a notebook when it is run."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    nbclient.NotebookClient(
-        book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
-    ).execute()
+    execute(book, ROOT)
     return [cell.outputs for cell in book.cells]
 
 

@@ -9,13 +9,13 @@ import unicodedata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import nbclient
 import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
+from tests.support.kernels import execute
 from tests.support.rendering import needs_graphviz
 from tui.commands import notebook
 
@@ -36,8 +36,7 @@ class Ran(NamedTuple):
 def run_cells(cells: list[str]) -> list[Ran]:
     """Run cells one after the other, in one kernel, whether they fail or not."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    resources = {"metadata": {"path": str(ROOT)}}
-    nbclient.NotebookClient(book, timeout=600, kernel_name="python3", allow_errors=True, resources=resources).execute()
+    execute(book, ROOT, allow_errors=True)
     return [ran(cell.outputs) for cell in book.cells]
 
 

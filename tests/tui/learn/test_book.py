@@ -1,10 +1,10 @@
 """The course as notebooks that have been executed, with films."""
 
-import nbclient
 import nbformat
 import pytest
 
 from lessons import load_course
+from tests.support.kernels import execute
 from tests.support.lesson_folder import write_lesson
 from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
@@ -29,9 +29,7 @@ def test_a_notebook_prints_what_it_shows_when_it_is_executed(lesson, tmp_path):
     assert text[0].source.startswith(f"# {lesson.title}")
     assert any(shown)
     *_, program, exercise = codes
-    nbclient.NotebookClient(
-        written, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
+    execute(written, tmp_path)
     assert [stdout(cell) for cell in codes[:-2]] == shown[:-2]
     assert stdout(program)
     if "raise NotImplementedError" in exercise.source:  # an exercise without a gap computes something wrong

@@ -5,12 +5,14 @@ A pass or a node of a recording does not know the recording: it is looked for in
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 from microtape import Tensor
+from microtape.errors import InPlaceError
 from microtape.recording.engines import ProgramRecorder, snapshot
 from microtape.recording.model.model import NodeRecord, Pass, Recording
 from microtape.recording.writing.recorder import Recorder
@@ -50,7 +52,10 @@ def _neighbourhood(recording: Recording, node: NodeRecord) -> dict[str, str] | N
 
 def show_tensor(tensor: Tensor) -> dict[str, str] | None:
     """The value and, if it has a history, its graph."""
-    return None if tensor.grad_fn is None else _live(tensor)
+    with contextlib.suppress(InPlaceError):  # a view that another write has made invalid does not tell its history
+        if tensor.grad_fn is not None:
+            return _live(tensor)
+    return None
 
 
 def show_node(node: Node) -> dict[str, str] | None:

@@ -76,7 +76,7 @@ class ProgramRecorder(Displayed):
         return self._own
 
     def _own_is_used(self) -> bool:
-        return any(one.tape.nodes for one in self._own.segments)
+        return any(one.tape.nodes or one.tape.borders.were_crossed for one in self._own.segments)
 
     def __enter__(self) -> ProgramRecorder:
         with contextlib.ExitStack() as stack:

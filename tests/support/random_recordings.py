@@ -153,7 +153,7 @@ def recordings(draw: st.DrawFn) -> Recording:
         )  # fmt: skip
 
     borders = st.builds(
-        BorderRecord, st.sampled_from(["detach", "no_grad", "constant"]), TEXT, st.none() | PLACES,
+        BorderRecord, st.sampled_from(["detach", "no_grad", "not an argument", "constant"]), TEXT, st.none() | PLACES,
         _tuples(st.builds(Operand, st.none() | refs, TEXT)), _tuples(refs), st.booleans(), st.integers(0, node_count),
     )  # fmt: skip
     operands = st.builds(Operand, st.none() | refs, TEXT)

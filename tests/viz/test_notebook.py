@@ -101,6 +101,14 @@ def test_without_a_notebook_nothing_but_text_is_shown() -> None:
     assert notebook_parts.show_tensor(mt.ones(1, requires_grad=True) * 2) is None
 
 
+def test_a_view_that_another_write_has_made_invalid_is_shown_as_text() -> None:
+    whole = mt.ones(2, 3, requires_grad=True) * 2
+    row, _ = whole.unbind(0)
+    with mt.no_grad():
+        whole.zero_()
+    assert notebook_parts.show_tensor(row) is None
+
+
 @pytest.mark.slow
 @needs_graphviz
 def test_a_recording_is_a_film_once_viz_is_imported(outputs: list[Any]) -> None:

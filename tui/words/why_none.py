@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from microtape.recording.findings.cuts import REASONS
-from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off
+from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off, used_in_forwards
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BorderRecord, Place, Recording
 from microtape.recording.model.source import expression, only_assignment
@@ -92,6 +92,12 @@ def why_no_grad(cursor: StepCursor, tensor: int) -> Iterator[Line]:
         border = cut_off(recording, None, tensor, evaluated)
         if border is not None:
             yield from _ends(recording, border)
+        elif (inside := used_in_forwards(recording).get(tensor)) is not None:
+            call, step = inside
+            yield line("It is used in ", Span(call.name, "op"), ", which runs off the tape:")
+            if step.place is not None:
+                yield _look(recording, step.place)
+            yield line("Only the arguments of a Function get gradients.")
         else:
             yield from made_at(recording, record.name)
 

@@ -17,6 +17,7 @@ WORDS: dict[BorderKind, str] = {
     "no_grad": "under no_grad",
     "inference_mode": "in inference mode",
     "not differentiable": "not differentiable",
+    "not an argument": "not an argument",
     "copied": "only its value",
     "constant": "off the tape",
 }

@@ -37,7 +37,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.tables.columns import Column, Items
 
 _FORMAT = "microtape recording"
-_VERSION = 6
+_VERSION = 7  # knows the borders of Functions that are not given what they use
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 2_000_000_000  # four times that of a chain of a million operations

@@ -11,6 +11,7 @@ CUTS: Mapping[BorderKind, str] = {
     "no_grad": "no_grad",
     "inference_mode": "inference mode",
     "not differentiable": "{op}, which has no derivative,",
+    "not an argument": "{op}, none of whose arguments requires grad,",
     "copied": "{op}, which takes the bare value,",
     "constant": "{op}",
 }
@@ -19,6 +20,7 @@ REASONS: Mapping[BorderKind, str] = {
     "no_grad": "ran under no_grad: its result is not on the tape",
     "inference_mode": "ran in inference mode: its result is not on the tape",
     "not differentiable": "has no derivative: backward treats its result as a constant",
+    "not an argument": "ran its forward off the tape, and none of its arguments requires grad",
     "copied": "takes the bare value, as a number, an array or a new tensor, without its history",
     "constant": "was computed from a value that was already off the tape",
 }
@@ -28,6 +30,8 @@ REMEDIES: Mapping[BorderKind, str] = {
     "no_grad": "Compute it outside of no_grad, if the gradient should go through.",
     "inference_mode": "Compute it outside of inference mode, if the gradient should go through.",
     "not differentiable": "Use an operation that has a derivative, such as a softmax or a sigmoid instead of {op}.",
+    "not an argument": "Pass what its forward uses to {op}.apply as arguments, and return their gradients from "
+    "{op}.backward.",
     "copied": "Keep the tensor: use {name} itself instead of a number, an array or a new tensor made of its value.",
     "constant": "Keep the tensors that it is computed from on the tape.",
 }
@@ -37,6 +41,8 @@ def remedy_for(border: BorderRecord, name: str) -> str:
     """What to do about a border; `name` is the tensor that it cuts off."""
     if border.kind == "not differentiable" and border.op in CASTS:
         return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
+    if border.kind == "not an argument" and border.op == "CheckpointFunction":
+        return "Pass use_reentrant=False, or call requires_grad_() on a tensor that goes into the checkpoint."
     if border.op == "tensor":
         return f"Keep {name}: to make one tensor of several, use stack([...]), which has a derivative."
     return REMEDIES[border.kind].format(op=border.op, name=name)

@@ -12,7 +12,15 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off
-from microtape.recording.model.model import ArgumentRecord, BorderRecord, Pass, Place, TensorRecord
+from microtape.recording.model.model import (
+    ArgumentRecord,
+    BorderRecord,
+    CallRecord,
+    CallStep,
+    Pass,
+    Place,
+    TensorRecord,
+)
 from microtape.recording.model.source import INSTALLED
 
 
@@ -115,6 +123,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off", f"cut off at {where}",
             f"{what or border.op} at {where} {REASONS[border.kind]}.",
             remedy_for(border, operand), border.place or pass_.place,
+            "warning" if border.kind == "not an argument" else "notice",
         )  # fmt: skip
     users = program.users(leaf.node)
     if leaf.node is not None and leaf.node in program.steps[position]:
@@ -134,6 +143,8 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
             f"{program.name(users[0])} at {at(place)} uses it, but no result of that reaches {root}.", remedy, place,
         )  # fmt: skip
+    if leaf.id in program.inside_forwards:
+        return _inside_forward(program, *program.inside_forwards[leaf.id])
     place = program.made_at(leaf.name) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
@@ -141,6 +152,18 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
     return _Cause(unused + where, unused, reason, remedy, place)
+
+
+def _inside_forward(program: Program, call: CallRecord, step: CallStep) -> _Cause:
+    """The forward of a Function uses it, and nothing else does."""
+    where, what = at(step.place), program.expression(step.place) or step.op
+    function = call.name.removesuffix(".forward")
+    return _Cause(
+        f"{function} uses it without being given it ({where})", f"no argument of {function} ({where})",
+        f"{what} at {where} runs in {call.name}, off the tape: only arguments of {function}.apply get gradients.",
+        f"Pass it to {function}.apply as an argument, and return its gradient from {function}.backward.",
+        step.place, "warning",
+    )  # fmt: skip
 
 
 def _is_installed(place: Place | None) -> bool:

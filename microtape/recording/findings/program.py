@@ -13,12 +13,14 @@ import numpy as np
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
-from microtape.recording.model.cut_history import borders_by_output
+from microtape.recording.model.cut_history import borders_by_output, used_in_forwards
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.formula import index_text, symbols
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
+    CallRecord,
+    CallStep,
     NodeRecord,
     Operand,
     Pass,
@@ -106,6 +108,11 @@ class Program:
                 if operand.ref is not None:
                     found.setdefault(operand.ref.tensor, []).append(border)
         return found
+
+    @cached_property
+    def inside_forwards(self) -> Mapping[int, tuple[CallRecord, CallStep]]:
+        """See `used_in_forwards`."""
+        return used_in_forwards(self.recording)
 
     @cached_property
     def steps(self) -> Sequence[Mapping[int, BackwardStep]]:

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from microtape.recording.model.model import BorderRecord, Recording, TensorRef
+from microtape.recording.model.model import BorderRecord, CallRecord, CallStep, Recording, TensorRef
 
 
 def borders_by_output(recording: Recording) -> Mapping[TensorRef, BorderRecord]:
     """Maps a tensor at a version to the border whose output it is."""
     return {ref: border for border in recording.borders for ref in border.outputs}
+
+
+def used_in_forwards(recording: Recording) -> Mapping[int, tuple[CallRecord, CallStep]]:
+    """Maps a tensor to the first operation on it in the forward of a Function, with that call."""
+    found: dict[int, tuple[CallRecord, CallStep]] = {}
+    for call in recording.calls:
+        for step in call.steps if call.kind == "forward" else ():
+            for operand in step.operands:
+                if operand.ref is not None:
+                    found.setdefault(operand.ref.tensor, (call, step))
+    return found
 
 
 def way_back(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> list[BorderRecord]:

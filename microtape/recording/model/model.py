@@ -121,15 +121,19 @@ class NodeRecord(NamedTuple):
         return f"<NodeRecord %{self.id} {self.name[:_MOST_NAME]}{place}>"
 
 
-BorderKind: TypeAlias = Literal["detach", "no_grad", "inference_mode", "not differentiable", "copied", "constant"]
+BorderKind: TypeAlias = Literal[
+    "detach", "no_grad", "inference_mode", "not differentiable", "not an argument", "copied", "constant"
+]
 
 
 class BorderRecord(NamedTuple):
     """Where history ends: a result without history, computed from tensors that have one or that lost it earlier.
 
     `no_grad` and `inference_mode` name what kept the operation off the tape; `not differentiable` is a result such as
-    an argmax; `copied` is a tensor made of a bare value that `op` (item, numpy, ...) took out of the graph at `place`;
-    `constant` is computed from the outputs of earlier borders alone, or overwrites a constant of the tape.
+    an argmax; `not an argument` is what a Function returned without a node, since none of its arguments has a history,
+    though its forward used other tensors that have one; `copied` is a tensor made of a bare value that `op` (item,
+    numpy, ...) took out of the graph at `place`; `constant` is computed from the outputs of earlier borders alone, or
+    overwrites a constant of the tape.
     """
 
     kind: BorderKind

@@ -37,7 +37,7 @@ class FunctionCalls:
             if is_quiet and calls.innermost is None:
                 return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()
-            before = operations.versions(args, kwargs) if not is_quiet else None
+            before = operations.before_function(args, kwargs) if not is_quiet else None
             checker = self._checker() if not is_quiet else None
             copies = checker.calling(cls, args, kwargs) if checker is not None else None
             inside = calls.function(cls, args)
@@ -45,6 +45,8 @@ class FunctionCalls:
             try:
                 result = original_of(None, cls)(*args, **kwargs)
             except BaseException as error:
+                if not is_quiet:
+                    operations.forget_function()
                 if inside is not None:
                     inside.stop()
                     inside.finish(None, error)

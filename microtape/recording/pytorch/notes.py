@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from itertools import count
 from types import CodeType
 from typing import Any, TypeAlias
 
@@ -90,12 +91,15 @@ class GraphNode:
         return found
 
 
+_CROSSINGS = count(1)
+
+
 class Operation:
     """A call of torch that computed something with a history, or something whose history ends there."""
 
     __slots__ = (
-        "__weakref__", "_arguments", "_site", "behind", "end", "function", "in_place", "kind", "operands", "outputs",
-        "scope", "start", "word_",
+        "__weakref__", "_arguments", "_site", "behind", "crossing", "end", "function", "in_place", "kind", "operands",
+        "outputs", "scope", "start", "word_",
     )  # fmt: skip
 
     def __init__(
@@ -115,9 +119,14 @@ class Operation:
         self.scope = open_scopes.innermost
         self._arguments = arguments  # those that are no tensors, or their texts
         self.kind: BorderKind | None = None  # of a border
+        self.crossing = 0  # of a border: larger than those of all earlier ones
         self.in_place = False
         self.outputs = 1  # how many tensors came out
         self.word_: str | None = None
+
+    def crosses(self, kind: BorderKind) -> None:
+        """Note that it is a border, and that it comes after all others."""
+        self.kind, self.crossing = kind, next(_CROSSINGS)
 
     @property
     def word(self) -> str:

@@ -21,9 +21,11 @@ from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import CallSite
+from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.calls.arguments import PLAIN, constants_of, plain_tensors, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
 from microtape.recording.pytorch.calls.function_kinds import (
+    ATTRIBUTE,
     CALL,
     MAKES_DUAL,
     READS_NODE,
@@ -37,7 +39,7 @@ from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Ver
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.wrapped import is_wrapped, levels_inside
 from microtape.recording.pytorch.taken_numbers import TakenNumbers
-from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
+from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _PRUNE = 8192
@@ -67,6 +69,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
         self._heard = -1  # how quiet it is where a graph that is made is noted all the same
+        self._met: dict[int, Any] | None = None  # tensors with a history, in the forward of a Function without a node
 
     @property
     def is_quiet(self) -> bool:
@@ -102,6 +105,8 @@ class Operations(_Mode):  # type: ignore[misc]
         if kind <= READS_NODE or (self.quiet and self.is_quiet):  # a property takes longer than a number
             if kind == READS_NODE:
                 self.nodes_were_read = True
+            elif kind != ATTRIBUTE and self._met is not None:
+                self._meet(args, kwargs or {})
             return function(*args, **kwargs) if kwargs else function(*args)
         if kind == CALL and not kwargs and (tensors := plain_tensors(args)) is not None:
             start = _next_number()
@@ -179,8 +184,8 @@ class Operations(_Mode):  # type: ignore[misc]
     def _note_inside(self, result: Any) -> None:
         """Note the values at the levels of function transforms further out, each with nodes of its own."""
         for one in levels_inside(result):
-            if one.requires_grad and one.grad_fn is not None:
-                node, read = self.tensors.node(one.grad_fn), self.tensors.read(one)
+            if one.requires_grad and (grad_fn := grad_fn_of(one)) is not None:
+                node, read = self.tensors.node(grad_fn), self.tensors.read(one)
                 if one.output_nr not in node.inner:
                     node.note_inner(one.output_nr, *read)
 
@@ -314,8 +319,8 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def _renewed(self, tensor: Any, seen: SeenTensor, version: int) -> None:
         """Note the node of a view whose memory was written to: torch makes it when a recorded call uses the view."""
-        if tensor.requires_grad and tells_history(tensor) and tensor.grad_fn is not None:
-            node = self.tensors.node(tensor.grad_fn)
+        if tensor.requires_grad and (grad_fn := grad_fn_of(tensor)) is not None:
+            node = self.tensors.node(grad_fn)
             seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
             node.outputs.setdefault(tensor.output_nr, (seen, version))
 
@@ -331,16 +336,20 @@ class Operations(_Mode):  # type: ignore[misc]
 
     def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:
         detaches = operation.word in ("detach", "detach_", "data")
+        kind: BorderKind
         if not has_history:
-            operation.kind = "constant"
+            kind = "constant"
         elif detaches:
-            operation.kind = "detach"
+            kind = "detach"
         elif operation.word in _COPIES:
-            operation.kind = "copied"
+            kind = "copied"
         elif torch.is_inference_mode_enabled():
-            operation.kind = "inference_mode"
+            kind = "inference_mode"
+        elif not torch.is_grad_enabled():
+            kind = "no_grad"
         else:
-            operation.kind = "not differentiable" if torch.is_grad_enabled() else "no_grad"
+            kind = "not an argument" if self._met else "not differentiable"
+        operation.crosses(kind)
         self._borders = True
         for one in results:
             seen, version = self.tensors.read(one)
@@ -367,29 +376,51 @@ class Operations(_Mode):  # type: ignore[misc]
         found = self._ranges.find(sequence_nr)
         return found[0] if found is not None else None
 
-    def versions(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    # Functions
+
+    def before_function(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The tensors among the arguments of a Function and their versions; None if they cannot be told."""
+        self._met = None
         try:
-            return self._before(WRITES, args, kwargs)[0]
+            before, _ = self._before(WRITES, args, kwargs)
+            if not any([one.requires_grad for one, _ in before]):
+                self._met = {}
+            return before
         except Exception as error:
             self._fault(error)
             return None
+
+    def _meet(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Note what the forward of a Function uses that has a history; a Function with a node may care for it."""
+        try:
+            found = [one for one in tensors_in(args, kwargs) if one.requires_grad]
+            if self._met is not None:
+                self._met.update((id(one), one) for one in found)
+        except Exception as error:
+            self._fault(error)
 
     def note_function(
         self, function: Any, args: Any, kwargs: Any, before: Any, start: int, result: Any, frame: FrameType
     ) -> None:
         """Note the call of a Function that has just returned."""
         try:
+            if before is not None and self._met:
+                before = [*before, *((one, version_of(one)) for one in self._met.values())]
             self._after(function, CALL, args, kwargs, before, start, result, frame)
         except Exception as error:
             self._fault(error)
+        finally:
+            self._met = None
+
+    def forget_function(self) -> None:
+        """The forward of a Function has raised."""
+        self._met = None
 
 
 def _is_made_since(sequence_nr: int, tensor: Any) -> bool:
     """Whether a tensor was computed by a node with this sequence number or a later one."""
-    if not tensor.requires_grad or not tells_history(tensor) or tensor.grad_fn is None:
-        return False
-    return bool(tensor.grad_fn._sequence_nr() >= sequence_nr)
+    grad_fn = grad_fn_of(tensor) if tensor.requires_grad else None
+    return grad_fn is not None and bool(grad_fn._sequence_nr() >= sequence_nr)
 
 
 def _made_inside(sequence_nr: int, result: Any, before: Sequence[tuple[Any, int]]) -> list[Any]:

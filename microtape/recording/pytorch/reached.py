@@ -26,7 +26,7 @@ from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, SavedTensors, saved_by
 from microtape.recording.pytorch.tape_entries import NodeEntry
-from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
+from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, tells_history, version_of
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.module_names import names_in_frames
 
@@ -71,7 +71,8 @@ class Reached:
     def see_outputs(self, graph: Graph, tensors: Iterable[torch.Tensor]) -> None:
         """Read those of the tensors that nodes of this graph computed, if it is not known, before it is adopted."""
         for tensor in tensors:
-            node = self._tensors.node(tensor.grad_fn) if tensor.grad_fn is not None else None
+            grad_fn = grad_fn_of(tensor)
+            node = self._tensors.node(grad_fn) if grad_fn is not None else None
             if node is not None and node in graph.nodes and tensor.output_nr not in node.outputs:
                 node.outputs[tensor.output_nr] = self._tensors.read(tensor)
 
@@ -205,7 +206,7 @@ class Reached:
         """torch's own node, if the program has a tensor that it computed."""
         for seen, _ in node.outputs.values():
             tensor = seen.tensor
-            grad_fn = tensor.grad_fn if tensor is not None and tells_history(tensor) else None
+            grad_fn = grad_fn_of(tensor) if tensor is not None else None
             if grad_fn is not None and self._tensors.node(grad_fn) is node:
                 return grad_fn
         return None
@@ -215,8 +216,8 @@ class Reached:
         given = [(gradient, value) for gradient, value in gradients if gradient is not None]
         inside = [(one, value) for gradient, value in given for one in levels_inside(gradient)]
         for gradient, value in [*given, *inside]:
-            if gradient.grad_fn is not None:
-                node = self._tensors.node(gradient.grad_fn)
+            if (grad_fn := grad_fn_of(gradient)) is not None:
+                node = self._tensors.node(grad_fn)
                 if gradient.output_nr not in node.outputs and gradient.output_nr not in node.inner:
                     seen = SeenTensor(*shape_and_dtype(gradient))
                     seen.requires_grad = True

@@ -12,7 +12,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 from microtape.recording.model.model import Value
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
-from microtape.recording.pytorch.tensors import DTYPES, Tensors, unknown, version_of
+from microtape.recording.pytorch.tensors import DTYPES, Tensors, grad_fn_of, unknown, version_of
 
 VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 _WRITTEN_UNCOUNTED = ("_saved_running_mean", "_saved_running_var")
@@ -130,8 +130,8 @@ def _is_packed(raw: Any) -> bool:
 def _seen(tensor: torch.Tensor, tensors: Tensors) -> tuple[SeenTensor, int]:
     """What is known of a tensor that was unpacked: an output comes out as another object than the program's."""
     seen = tensors.find(tensor)
-    if seen is None and tensor.grad_fn is not None:
-        node, output_nr = tensors.node(tensor.grad_fn), tensor.output_nr
+    if seen is None and (grad_fn := grad_fn_of(tensor)) is not None:
+        node, output_nr = tensors.node(grad_fn), tensor.output_nr
         known = node.outputs.get(output_nr) or node.inner.get(output_nr)
         version = version_of(tensor)
         if known is None:

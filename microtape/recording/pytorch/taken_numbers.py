@@ -67,5 +67,5 @@ class TakenNumbers:
         behind = [origin_of(seen) for seen, _ in operands]
         operation = Operation(number, number, None, site, operands, behind, ())
         operation.word_ = word if len(found) == 1 else "tensor"
-        operation.kind = "copied" if any(seen.requires_grad for seen, _ in operands) else "constant"
+        operation.crosses("copied" if any(seen.requires_grad for seen, _ in operands) else "constant")
         return operation

@@ -34,6 +34,7 @@ class Tape:
         self.scopes: list[ScopeRecord] = []
         self._scope_ids: dict[Scope, int] = {}
         self._numbers: dict[SeenTensor, TensorEntry] = {}
+        self._names_of_others: dict[SeenTensor, list[str]] = {}  # that have no number yet
         self._described: dict[tuple[GraphNode, int], tuple[tuple[int, ...], str]] = {}  # shape and dtype of outputs
         self._borders: dict[Operation, list[Version]] = {}
 
@@ -179,6 +180,7 @@ class Tape:
         if entry is None:
             values = self._reached.values.get(seen, seen.values)
             entry = self._numbers[seen] = TensorEntry(len(self.tensors), seen, values)
+            entry.names += self._names_of_others.pop(seen, ())
             self.tensors.append(entry)
             if seen.base is not None:
                 self._entry(seen.base)
@@ -237,9 +239,11 @@ class Tape:
         name, seen = found
         is_parameter = seen.is_leaf and seen.requires_grad
         if seen in self._numbers or is_parameter or seen.border is not None or seen.node is not None:
-            entry = self._entry(seen)
-            if name not in entry.names:
-                entry.names.append(name)
+            names = self._entry(seen).names
+        else:
+            names = self._names_of_others.setdefault(seen, [])
+        if name not in names:
+            names.append(name)
 
     # Borders
 
@@ -250,7 +254,7 @@ class Tape:
     def _border_records(self) -> Iterator[BorderRecord]:
         numbered = sorted([(one.node.sequence_nr, i + 1) for i, one in enumerate(self.nodes)])
         lengths = [0, *accumulate([length for _, length in numbered], max)]
-        for one, outputs in sorted(self._borders.items(), key=lambda item: item[0].start):
+        for one, outputs in sorted(self._borders.items(), key=lambda item: item[0].crossing):
             if not outputs or one.kind is None:
                 continue
             yield BorderRecord(

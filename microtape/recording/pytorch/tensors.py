@@ -59,7 +59,11 @@ class Tensors:
         reference.key = key
         seen.object = reference
         self._known[key] = seen
-        seen.requires_grad, seen.is_leaf = tensor.requires_grad, tensor.is_leaf
+        seen.requires_grad = tensor.requires_grad
+        try:
+            seen.is_leaf = tensor.is_leaf
+        except RuntimeError:  # a view that another write has made invalid
+            seen.is_leaf = False
         base = tensor._base
         if base is not None:
             seen.base = self.see(base)
@@ -149,6 +153,14 @@ def tells_history(tensor: torch.Tensor) -> bool:
         return tensor.is_leaf or tensor.grad_fn is not None
     except RuntimeError:
         return False
+
+
+def grad_fn_of(tensor: torch.Tensor) -> Any:
+    """The node that computed a tensor; None for a leaf, and where torch cannot say it."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
 
 
 def version_of(tensor: torch.Tensor) -> int:

@@ -63,6 +63,11 @@ class Borders:
         """Whether the tensor is an operand or an output of a border."""
         return id(tensor) in self._behind or id(tensor) in self._before
 
+    @property
+    def were_crossed(self) -> bool:
+        """Whether there are any, relevant or not."""
+        return bool(self._found)
+
     def crossed(
         self,
         op: str,
@@ -72,14 +77,17 @@ class Borders:
         tape: int,
         *,
         overwrites: bool = False,
+        inside: Sequence[TensorState] = (),
     ) -> None:
         """Note an operation without history: a border if an operand has a history, or lost it at an earlier border.
+
+        `inside` are the tensors with a history that the forward of a Function used without being given them.
 
         A write that `overwrites` a tensor of the tape is noted in any case: a node may have saved the old value.
         """
         made = [one for one in outputs if isinstance(one, TensorState)]
         written = made[0] if in_place else None  # the first operand is this tensor, or a copy of its old value
-        values = [written if i == 0 and in_place else self._plain(one) for i, one in enumerate(operands)]
+        values = [written if i == 0 and in_place else self._plain(one) for i, one in enumerate((*operands, *inside))]
         tensors = [one for one in values if isinstance(one, TensorState)]
         if op in _FILLING and written is not None and not overwrites and is_leaf(written):
             return  # initial values of a parameter that nothing has used
@@ -90,7 +98,7 @@ class Borders:
             written = None  # detaching writes no value
         self._add(
             _Border(
-                kind=_kind(op, has_history),
+                kind="not an argument" if inside and mode.enabled else _kind(op, has_history),
                 op=op,
                 site=_site(),
                 operands=tuple(_at(one, one is written) if isinstance(one, TensorState) else one for one in values),

@@ -19,6 +19,7 @@ from microtape.recording.writing.node_text import about, inner, op_of
 from microtape.recording.writing.open_pass import OpenPass
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node
+from microtape.tape.tensor_state import TensorState, requires_grad
 
 if TYPE_CHECKING:
     from microtape.recording.writing.recorder import Recorder
@@ -47,6 +48,7 @@ class CallStack:
         self._arguments: dict[Node, list[Operand]] = {}  # of Functions whose forward runs, as they were before
         self._names: dict[Node, Names] = {}
         self._raised: BaseException | None = None  # what ended the last call
+        self._met: dict[int, TensorState] | None = None  # with a history, in the forward of a Function without a node
 
     @property
     def innermost(self) -> Call | None:
@@ -75,6 +77,8 @@ class CallStack:
     def begin(self, kind: str, node: Node | None, function: Callable[..., Any], args: Sequence[Any]) -> None:
         """A function of the user's, or of the library's own, is about to be called."""
         recorder, top, caller = self.recorder, self._running[-1] if self._running else None, self.innermost
+        if kind == "forward" and not self._running and node is not None and not node.next_nodes:
+            self._met = {}
         self._running.append(None)
         if isinstance(node, FunctionNode) and kind == "forward" and node not in self._arguments:
             self._arguments[node] = self._as_they_are(node, args)
@@ -115,7 +119,11 @@ class CallStack:
             if ended.trace is not None:
                 ended.trace.remove()
             self._end(ended, returned, None if getattr(error, "ends_early", False) else error)
-        self._raised = error if self._running else None
+        if not self._running:
+            self._raised = None
+            self._met = self._met if error is None else None
+        else:
+            self._raised = error
 
     def abandon(self) -> None:
         """Follow the running calls no longer: the recorder does not watch any more."""
@@ -143,6 +151,22 @@ class CallStack:
             current.hooks.append(HookCall("post accumulate", call.name, ended.before, _grad_of(ended.leaf)))
 
     # Functions
+
+    def meet(self, operands: Sequence[Any]) -> None:
+        """An operation that is not recorded has used these. Those with a history are noted for `met_besides`."""
+        if self._met is not None:
+            tensors = [one for one in operands if isinstance(one, TensorState) and requires_grad(one)]
+            self._met.update((id(one), one) for one in tensors)
+
+    def met_besides(self, args: Sequence[Any]) -> list[TensorState]:
+        """The tensors with a history that the forward of a Function has used and that are none of its arguments.
+
+        None of a Function with a node: its backward may care for them, as that of a reentrant checkpoint does.
+        """
+        if self._running:  # called inside of another forward
+            return []
+        met, self._met = self._met or {}, None
+        return [one for one in met.values() if not any(one is other for other in args)]
 
     def arguments_of(self, node: Node) -> Sequence[Operand]:
         """The arguments of a Function, as they were before its forward; empty for any other node."""

@@ -193,20 +193,25 @@ class Recorder(Watcher, Displayed):
             self.tape.borders.crossed(
                 op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
             )
+        else:
+            self.call_stack.meet(operands)
         self.call_stack.note_operation(node, given_operands(node, operands), outputs, in_place, None)
 
     @shielded
     def called(self, node: Any, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
         """See Watcher."""
         self.call_stack.function_called(node, args, raw, outputs)
+        inside = self.call_stack.met_besides(args)
         if not self._withdrawn() and not node.next_nodes:
-            self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes))
+            self.tape.borders.crossed(op_of(node), args, outputs, False, len(self.tape.nodes), inside=inside)
 
     @shielded
     def without_history(self, op: str, operands: Sequence[TensorState], output: TensorState) -> None:
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
+        else:
+            self.call_stack.meet(operands)
         self.call_stack.note("operation", op, operands, (output,), in_place=operands[0] is output)
 
     @shielded

@@ -442,3 +442,25 @@ def test_what_is_seen_is_what_the_function_computed_with(torch: Any) -> None:
         recording = recorded(lambda one=Chain, a=x, b=given: one.apply(a, b.chosen, b.seen).sum().backward())
         made = iter([shown(recording, out) for step in recording.calls[0].steps for out in step.outputs])
         assert all(one in made for one in seen)  # in this order
+
+
+def test_a_function_may_use_a_view_that_another_write_has_made_invalid(torch):
+    class Shifted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            used = row * 2
+            row.add_(1)
+            return x + used.sum()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * row.sum()
+
+    weight = torch.ones(2, 3, requires_grad=True)
+    whole = weight * 2
+    row, _ = whole.unbind(0)
+    with torch.no_grad():
+        whole.zero_()
+    recording = recorded(lambda: Shifted.apply(weight).sum().backward())
+    words = [step.op for call in recording.calls for step in call.steps if step.kind == "operation"]
+    assert words == ["mul", "add_", "sum", "add", "sum", "mul"]

@@ -71,3 +71,13 @@ def test_another_engine_is_refused(script, capfd):
     error = capfd.readouterr().err
     assert "argument --engine: invalid choice: 'jax' (choose from" in error
     assert error.count("\n") == 1
+
+
+def test_a_program_that_computes_off_the_tape_and_imports_torch_is_told_of_its_own_engine(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    Path("off.py").write_text(
+        "import microtape as mt\nimport torch\n\nw = mt.ones(2, requires_grad=True)\n"
+        "with mt.no_grad():\n    loss = (w * w).sum()\nloss.backward()\n"
+    )
+    main(["diagnose", "off.py"])
+    assert "loss has no history: no_grad at off.py:6 cut it off" in capfd.readouterr().out

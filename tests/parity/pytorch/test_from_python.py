@@ -23,6 +23,21 @@ def test_the_graph_of_a_loss_is_drawn_with_the_callers_names() -> None:
         assert "hidden" in dot
 
 
+def test_a_view_that_another_write_has_made_invalid_hides_no_graph() -> None:
+    import torch
+
+    weight = torch.ones(2, 3, requires_grad=True)
+    whole = weight * 2
+    row, _ = whole.unbind(0)
+    with torch.no_grad():
+        whole.zero_()
+    loss = weight.exp().sum()
+    with pytest.raises(RuntimeError, match="modified inplace"):
+        row.grad_fn  # noqa: B018
+    for drawn in (loss, loss.grad_fn):
+        assert "weight" in viz.draw(drawn).dot
+
+
 def test_a_backward_is_called_recorded_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 

@@ -29,9 +29,10 @@ PROGRAMS = [
     if isinstance(one, types.FunctionType) and one.__module__ == twins.__name__ and name not in OTHER_NODES
 ]
 TOPICS: list[tuple[str, ...]] = [(), ("functions",), ("hooks",)]
-APART = (".data", ".detach().", "inner.grad", "watch_nodes", "not have been used")
-"""What the recorders see in ways of their own: a write that torch does not count, and what runs inside of a pass. And
-microtape refuses to return a gradient that is not there after the pass, torch within it."""
+APART = (".data", ".detach().", "= x.detach()", "inner.grad", "watch_nodes", "not have been used")
+"""What the recorders see in ways of their own: a write that torch does not count, also one into what a Function has
+returned detached, and what runs inside of a pass. And microtape refuses to return a gradient that is not there after
+the pass, torch within it."""
 
 
 def recorded(module: Any, engine: Engine, run: Any) -> Recording:
@@ -73,6 +74,22 @@ def test_a_program_and_its_twin_are_equal(torch, name):
 def test_steps_stand_at_the_same_lines(torch, name):
     own, other = both(getattr(twins, name), torch)
     assert lines_of(own) == lines_of(other)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["borders", "a_checkpoint_of_data", "a_function_that_uses_more_than_its_arguments"])
+def test_history_ends_at_the_same_operations(torch, name):
+    own, other = both(getattr(twins, name), torch)
+    assert ends_of(own) == ends_of(other)
+
+
+def ends_of(recording: Recording) -> list[tuple[str, str, int, list[str]]]:
+    """Of each border, its kind, its operation, its line, and the names of what it cuts off."""
+    return [
+        (one.kind, one.op, one.place.line if one.place is not None else 0,
+         sorted(recording.tensors[operand.ref.tensor].name for operand in one.operands if operand.ref is not None))
+        for one in recording.borders
+    ]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -204,6 +204,30 @@ def a_function(mt):
     (activated * w + gate).sum().backward()
 
 
+def a_function_that_uses_more_than_its_arguments(mt):
+    class Scaled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * w).sin() + hidden.sum()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * w
+
+    n = Numbers(mt)
+    x, w, data = n.leaf(4), n.leaf(4), n.data(4)
+    hidden = w * 2
+    (Scaled.apply(x) * Scaled.apply(data) * x).sum().backward()
+
+
+def a_checkpoint_of_data(mt):
+    n = Numbers(mt)
+    w, v, data = n.leaf(4), n.leaf(4), n.data(4)
+    checkpoint = mt.utils.checkpoint.checkpoint
+    hidden = checkpoint(lambda one: one * w, data, use_reentrant=True)
+    (checkpoint(lambda one: one.exp() * w, hidden, use_reentrant=True) * v).sum().backward()
+
+
 def a_function_that_writes_into_its_gradient(mt):
     class Tripled(mt.autograd.Function):
         @staticmethod

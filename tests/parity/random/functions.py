@@ -54,6 +54,7 @@ class Options:
     nested: bool  # its backward runs a backward
     non_differentiable: int | None  # which output is marked
     mistake: str
+    unasked: str  # a tensor that its forward uses without being given it
 
 
 def options_of(w: Writer, outputs: list[Output]) -> Options:
@@ -69,6 +70,7 @@ def options_of(w: Writer, outputs: list[Output]) -> Options:
         nested=not plain and w.chance(0.12),
         non_differentiable=w.random.randrange(len(outputs)) if not plain and w.chance(0.2) else None,
         mistake=w.choice(["count", "shape", "number", "raise"]) if w.chance(0.05) else "",
+        unasked=w.choice(w.names(lambda one: one.requires_grad) or ["x"]) if w.chance(0.1) else "",
     )
 
 
@@ -104,6 +106,7 @@ def _returned(values: list[str], always_tuple: bool = False) -> str:
 
 def _forward(w: Writer, options: Options, outputs: list[Output], z: list[str], needs: list[str]) -> list[str]:
     compute = ["t = x.exp() * 0.5"] if any("t" in one.needs for one in outputs) else []
+    compute += [f"{options.unasked} * 2"] if options.unasked else []
     compute += ["x.mul_(2)"] if options.dirty else []
     compute += [f"{name} = {one.forward}" for name, one in zip(z, outputs, strict=True)]
     keep = []

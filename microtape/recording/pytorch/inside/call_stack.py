@@ -23,6 +23,7 @@ from microtape.recording.pytorch.inside.notebook import Notebook, version_in
 from microtape.recording.pytorch.inside.traces import Trace
 from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.tensors import grad_fn_of
 from microtape.recording.writing.calls import is_users
 from microtape.recording.writing.faults import was_raised_by_a_signal
 
@@ -269,8 +270,8 @@ class CallStack:
 
     def _node_of(self, result: Any) -> Any:
         """What stands for the node of a result, in the place of its number."""
-        if type(result) is torch.Tensor and result.requires_grad and result.grad_fn is not None:
-            return self.recorder.tensors.node(result.grad_fn)
+        if type(result) is torch.Tensor and result.requires_grad and (grad_fn := grad_fn_of(result)) is not None:
+            return self.recorder.tensors.node(grad_fn)
         return None
 
 

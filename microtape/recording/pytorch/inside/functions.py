@@ -15,7 +15,7 @@ from microtape.recording.pytorch.inside.calls import TorchCall, attributes_of
 from microtape.recording.pytorch.inside.contracts import FunctionNote, argument_records, is_once, output_records
 from microtape.recording.pytorch.inside.traces import Trace, returns
 from microtape.recording.pytorch.notes import GraphNode
-from microtape.recording.pytorch.tensors import tells_history
+from microtape.recording.pytorch.tensors import grad_fn_of, tells_history
 from microtape.recording.writing.calls import code_of
 from microtape.recording.writing.function_records import Names, name_of
 
@@ -139,8 +139,9 @@ class FunctionCall:
             materializes=ctx not in stack.unmaterialized,
             once_differentiable=is_once(self.cls),
         )  # fmt: skip
-        if self._dirty and (written := computed[0]._base) is not None and written.grad_fn is not None:
-            key = tensors.node(written.grad_fn)  # the node that has replaced it in the graph
+        written = computed[0]._base if self._dirty else None
+        if written is not None and (grad_fn := grad_fn_of(written)) is not None:
+            key = tensors.node(grad_fn)  # the node that has replaced it in the graph
         key.inside = note
         return key
 

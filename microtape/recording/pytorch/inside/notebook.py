@@ -11,7 +11,7 @@ from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.pytorch.tensors import Tensors, tells_history, version_of
+from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
 from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.sources import Sources
@@ -48,9 +48,10 @@ class Notebook:
 
     def _unpacked(self, tensor: torch.Tensor) -> tuple[SeenTensor, int] | None:
         """An output that its node has saved, and that is unpacked as another object than the program's."""
-        if not tensor.requires_grad or self._tensors.find(tensor) is not None or not tells_history(tensor):
+        if not tensor.requires_grad or self._tensors.find(tensor) is not None:
             return None
-        known = self._tensors.node(tensor.grad_fn).outputs.get(tensor.output_nr) if tensor.grad_fn is not None else None
+        grad_fn = grad_fn_of(tensor)
+        known = self._tensors.node(grad_fn).outputs.get(tensor.output_nr) if grad_fn is not None else None
         if known is None:
             return None
         seen, version = known[0], version_of(tensor)

@@ -11,7 +11,7 @@ import torch
 from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.graph import Graph, NodeEdge
 from microtape.recording.pytorch.reading.wrapped import is_wrapped
-from microtape.recording.pytorch.tensors import tells_history
+from microtape.recording.pytorch.tensors import grad_fn_of, tells_history
 
 
 class Request(NamedTuple):
@@ -71,7 +71,7 @@ def has_graph(output: Any) -> bool:
         return True
     if not tells_history(output):
         return False
-    if output.grad_fn is not None:
+    if grad_fn_of(output) is not None:
         return True
     if not output.requires_grad or output.is_inference():
         return False
@@ -98,7 +98,7 @@ def keys_in(graph: Graph, wanted: Sequence[Any]) -> list[NodeEdge]:
 
 def is_leaf(wanted: Any) -> bool:
     """Whether a pass was asked for a tensor that no node computed."""
-    return isinstance(wanted, torch.Tensor) and wanted.grad_fn is None
+    return isinstance(wanted, torch.Tensor) and grad_fn_of(wanted) is None
 
 
 def is_transformed(tensor: Any) -> bool:

@@ -594,6 +594,43 @@ def test_where_history_ends_is_recorded():
     ]
 
 
+def test_a_function_without_a_node_is_a_border_of_what_its_forward_uses():
+    class Scaled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return Doubled.apply(x) * w + shift.argmax()
+
+    class Doubled(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2 * v
+
+    class Failing(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            raise ValueError(w + x)
+
+    w, v, shift = (mt.ones(2, requires_grad=True) for _ in range(3))
+
+    def run():
+        data = mt.ones(2)
+        with pytest.raises(ValueError, match="tensor"):
+            Failing.apply(mt.ones(2))
+        h = Scaled.apply(data)
+        with mt.no_grad():
+            k = Scaled.apply(data)
+        m = Scaled.apply(w)  # its backward may care for what it was not given
+        (h * k * (m > 0) * w).sum().backward()
+
+    assert borders_of(recorded(run)) == [
+        ("not an argument", "Scaled", ["data@0", "v@0", "w@0", "shift@0"], ["h@0"]),
+        ("no_grad", "Scaled", ["data@0", "v@0", "w@0", "shift@0"], ["k@0"]),
+        ("constant", "mul", ["h@0", "k@0"], ["@0"]),
+        ("not differentiable", "greater", ["m@0", "0.0"], ["@0"]),
+        ("constant", "mul", ["@0", "@0"], ["@0"]),
+    ]
+
+
 def test_a_write_under_no_grad_is_a_border_between_two_versions():
     def run():
         w = leaf([1.0, 2.0])

@@ -100,6 +100,18 @@ def how_in_backward(program: Program, step: BackwardStep, value: _Array) -> tupl
     return "", [f"{format_number(came)} came in, {result} went out at {index_text(index) or 'its number'}."]
 
 
+def how_of_nothing(program: Program, node: NodeRecord, value: Value | None) -> tuple[str, list[str]] | None:
+    """The same for a mean of no numbers, with which the result begins to be NaN; None for anything else."""
+    if not isinstance(value, np.ndarray) or not np.isnan(value).any():
+        return None
+    for one in node.operands:
+        if one.ref is not None and 0 in program.recording.tensors[one.ref.tensor].shape:
+            return f"{program.operand_name(one)} is empty", [f"{node.op} of no numbers is nan."]
+    if node.name.startswith("NllLoss"):
+        return "no target counts", ["Each target is ignored, or its class has the weight 0: the mean is 0 / 0."]
+    return None
+
+
 def how_of_leaf(program: Program, node: NodeRecord) -> tuple[str, list[str]]:
     """A leaf whose own value is not finite: for a headline, and as sentences."""
     name = program.name(node.id)

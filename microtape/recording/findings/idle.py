@@ -31,6 +31,36 @@ def idle_steps(program: Program) -> Iterator[Finding]:
             return
 
 
+def strange_steps(program: Program) -> Iterator[Finding]:
+    """A `.step()` of an optimiser whose parameters no pass reaches, while others get gradients and no update."""
+    recording = program.recording
+    changed = {one.tensor for one in recording.updates if one.change != 0}
+    missed = [
+        (position, step)
+        for position, pass_ in enumerate(recording.passes)
+        for step in program.leaf_steps(pass_)
+        if program.node(step.node).variable not in changed and step.grad_after is not None
+    ]
+    used = {one.place for one in recording.updates if recording.tensors[one.tensor].node is not None}
+    for one in recording.updates:
+        if one.place is None or one.place in used or ".step(" not in expression(recording, one.place) or not missed:
+            continue
+        position, step = missed[0]
+        names = list(dict.fromkeys(program.name(other.node) for _, other in missed))
+        what, where = expression(recording, one.place), at(one.place)
+        yield Finding(
+            "no update", "error",
+            headline(f"{what} at {where} updates none of {join(names, 3)}, which get gradients",
+                     f"{what} at {where} updates none of the leaves that get gradients",
+                     f"The step at {where} updates other tensors than those with gradients"),
+            ("The parameters of this optimiser are other tensors: no pass reaches them.",
+             f"{join(names, 6)} {_have(names)} gradients, and no update."),
+            "Make the optimiser from the parameters that the loss is computed from, after the model is made or loaded.",
+            one.place, position, step.index, step.node, program.node(step.node).variable,
+        )  # fmt: skip
+        return
+
+
 def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[int, BackwardStep]]:
     """The last pass before an update, and its step for the leaf, unless next to nothing came or the leaf is large."""
     leaf = program.recording.tensors[update.tensor]

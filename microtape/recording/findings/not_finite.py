@@ -15,6 +15,7 @@ from microtape.recording.findings.bad_numbers import (
     how_in_forward,
     how_of_input,
     how_of_leaf,
+    how_of_nothing,
 )
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.program import Program, at, count, headline, join, operand_refs
@@ -63,18 +64,12 @@ def _bad_values(program: Program) -> frozenset[int]:
     recording, largest = program.recording, program.sizes.largest
     bad: set[int] = set()
     for node in recording.nodes:
-        values = _outputs(program, node)
+        values = program.results(node)
         if any(not math.isfinite(largest(one)) for one in values) or (
             not values and any(edge.node in bad for edge in node.edges)
         ):
             bad.add(node.id)
     return frozenset(bad)
-
-
-def _outputs(program: Program, node: NodeRecord) -> list[Value]:
-    """What is known of a node's outputs: nothing, if it is one of several that an operation has made."""
-    values = [program.recording.value(ref) for ref in node.outputs if ref is not None]
-    return [one for one in values if one is not None]
 
 
 def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
@@ -83,7 +78,7 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
     meant: set[int] = set()
     for number in sorted(bad_values):
         node = recording.nodes[number]
-        if any(math.isnan(largest(one)) for one in _outputs(program, node)):
+        if any(math.isnan(largest(one)) for one in program.results(node)):
             continue
         causes = [edge.node in meant for edge in node.edges if edge.node in bad_values]
         for one in node.operands:
@@ -191,7 +186,7 @@ class _PassSearch:
     @cached_property
     def _unseen(self) -> frozenset[int]:
         """Those of the nodes that are not finite of which no output is known."""
-        return frozenset(one for one in self.bad_values if not _outputs(self.program, self.recording.nodes[one]))
+        return frozenset(one for one in self.bad_values if not self.program.results(self.recording.nodes[one]))
 
     def _bad_leaf(self, node: NodeRecord) -> int | None:
         """A leaf among the operands whose own value is not finite."""
@@ -340,6 +335,8 @@ class _PassSearch:
         """How finite numbers gave one that is not: for a headline, and as sentences."""
         if origin.step is None and (data := self._bad_input(node)) is not None:
             return how_of_input(self.program, data)
+        if origin.step is None and (nothing := how_of_nothing(self.program, node, value)) is not None:
+            return nothing
         if not isinstance(value, np.ndarray):
             return "", []
         if origin.step is None:

@@ -215,6 +215,11 @@ class Program:
         passes = self.recording.passes
         return next((i for i, one in enumerate(passes) if one.tape > tape), len(passes) - 1 if passes else None)
 
+    def results(self, node: NodeRecord) -> list[Value]:
+        """What is known of a node's outputs: nothing, if it is one of several that an operation has made."""
+        values = [self.recording.value(ref) for ref in node.outputs if ref is not None]
+        return [one for one in values if one is not None]
+
     def tensor_of(self, node: NodeRecord) -> int | None:
         """The tensor that stands for a node: its leaf, or its first output."""
         if node.variable is not None:

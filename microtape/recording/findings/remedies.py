@@ -26,6 +26,8 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
         return (
             f"Look at the {'backward' if in_backward else 'forward'} of {node.op} for the numbers that are named here."
         )
+    if how.endswith((" is empty", "no target counts")):
+        return "Leave such a batch out, or divide a sum by at least 1: there is nothing to take the mean of."
     if in_backward and "0 ·" in how:
         return (
             "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "

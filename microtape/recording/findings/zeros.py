@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -37,6 +38,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
             for origin in origins.get(leaf, {}).values():
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
+                if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
+                    continue  # what is NaN, such as the mean of nothing, is another finding
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(name)
     for position, step, names in found.values():

@@ -160,11 +160,17 @@ def _overwritten(node: Any, attribute: str, tensors: Tensors, version: int, now:
     for raw in raws if isinstance(raws, list | tuple) else (raws,):
         tensor = getattr(raw, "data", None)
         if isinstance(tensor, torch.Tensor):
-            storage = tensor.untyped_storage()._cdata
+            storage, found = tensor.untyped_storage()._cdata, None
             for seen in tensors.alive():
                 alive = seen.tensor
-                if alive is not None and alive.untyped_storage()._cdata == storage and alive.shape == tensor.shape:
+                if alive is None or alive.untyped_storage()._cdata != storage:
+                    continue
+                if alive.shape == tensor.shape:
                     return seen
+                if seen.base is None:  # what is saved is a view of it, such as the transposed weight of a layer
+                    found = seen
+            if found is not None:
+                return found
             if 0 in known.outputs:
                 return known.outputs[0][0]
     return None

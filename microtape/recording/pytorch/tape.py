@@ -230,6 +230,10 @@ class Tape:
         entry = self._numbers.get(seen)
         return entry.number if entry is not None else None
 
+    def put(self, leaf: SeenTensor) -> None:
+        """Number a leaf that no pass has reached."""
+        self._entry(leaf)
+
     @property
     def first_sequence_nr(self) -> int | None:
         """The lowest sequence number of its nodes; None without nodes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,11 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.model.model import UpdateRecord
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
-from microtape.recording.writing.sources import Sources
 
 _Elements = npt.NDArray[np.float64]
 _MOST = 4096
@@ -61,6 +59,7 @@ class _Look(NamedTuple):
     new: _Sample
     stepped: CallSite | None  # the step of an optimiser that was asked to update it, or _NOT_STEPPED
     written: CallSite | None  # the last call that wrote into it
+    is_reached: bool = True  # whether a pass has reached it
 
     @property
     def is_pending(self) -> bool:
@@ -74,6 +73,7 @@ class _Update(NamedTuple):
     norm: float | None
     change: float | None
     site: CallSite | None
+    is_reached: bool  # whether a pass has reached the leaf
 
 
 class Updates:
@@ -140,7 +140,7 @@ class Updates:
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
             if leaf.is_leaf and sample is not None:
-                self._looks.append(_Look(leaf, passes, sample, sample, site, None))
+                self._looks.append(_Look(leaf, passes, sample, sample, site, None, is_reached=False))
         self._stepped.clear()
 
     def _compare(self) -> None:
@@ -156,9 +156,9 @@ class Updates:
             if old.shape != new.shape or old.tobytes() != new.tobytes():
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
                 site = one.written if one.stepped in (None, _NOT_STEPPED) else one.stepped
-                self._found.append(_Update(one.leaf, one.passes, norm, change, site))
+                self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached))
             elif one.stepped is not _NOT_STEPPED and one.leaf.is_leaf:
-                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), 0.0, one.stepped))
+                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), 0.0, one.stepped, one.is_reached))
 
     def _sample(self, leaf: SeenTensor) -> _Sample | None:
         """Evenly spaced elements of a leaf."""
@@ -166,19 +166,12 @@ class Updates:
         taken = self._values.sample_of(tensor, _MOST) if tensor is not None else None
         return _Sample(taken, tensor.numel()) if tensor is not None and taken is not None else None
 
-    def records(
-        self, number: Callable[[SeenTensor], int | None], sources: Sources, passes: int
-    ) -> tuple[UpdateRecord, ...]:
-        """The records of the updates of the leaves that have a number."""
+    def settled(self, passes: int) -> Sequence[_Update]:
+        """All updates until now; those that are open end here."""
         self._look([*self._before], passes)
         self._values.fetch()
         self._compare()
-        return tuple(
-            UpdateRecord(tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm,
-                         one.change)
-            for one in self._found
-            if (tensor := number(one.leaf)) is not None
-        )  # fmt: skip
+        return self._found
 
 
 def _norm(sample: _Elements, scale: float) -> float | None:

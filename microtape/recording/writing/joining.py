@@ -109,13 +109,33 @@ def _part(
     sources: Sources,
     count: int,
 ) -> _Part:
+    updates = _updates(segment, sources, count)
     nodes, tensors = segment.records(first)
     passes = sorted([*segment.passes, *unfinished], key=lambda one: one.index)
     checker = segment.checker
     checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())
-    updates = segment.updates.records(segment.tape.number_of, sources, count)
     functions, calls = segment.calls.functions, segment.calls.records()
     return _Part(segment.tape, nodes, tensors, passes, borders, checks, jacobians, updates, functions, calls)
+
+
+def _updates(segment: Segment, sources: Sources, count: int) -> list[UpdateRecord]:
+    """The records of the updates of the leaves on the tape.
+
+    Of an optimiser none of whose parameters a pass has reached, the first is put there: a finding asks for it.
+    """
+    found, number = segment.updates.settled(count), segment.tape.number_of
+    known = {one.site for one in found if number(one.leaf) is not None}
+    for one in found:
+        if one.site is not None and one.site not in known and not one.is_reached:
+            segment.tape.put(one.leaf)
+            known.add(one.site)
+    return [
+        UpdateRecord(
+            tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm, one.change
+        )
+        for one in found
+        if (tensor := number(one.leaf)) is not None
+    ]
 
 
 class _Part(NamedTuple):

@@ -355,6 +355,10 @@ class Tape:
         entry = self._by_object.get(id(tensor))
         return entry.number if entry is not None else None
 
+    def put(self, leaf: TensorState) -> None:
+        """Number a leaf that no pass has reached."""
+        self.ref(leaf)
+
     def operand_inside(self, value: Any) -> Operand:
         """A value in a function of the user's. A tensor whose history is not on the tape is only described.
 

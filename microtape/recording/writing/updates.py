@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite, user_frame
-from microtape.recording.model.model import UpdateRecord
-from microtape.recording.writing.sources import Sources
 from microtape.tape.tensor_state import TensorState, memory_owner
 
 _NONE: npt.NDArray[Any] = np.zeros(0)
@@ -22,6 +20,7 @@ class _Update:
 
     def __init__(self, leaf: TensorState, passes: int, old: npt.NDArray[Any], site: CallSite | None) -> None:
         self.leaf, self.passes, self.old, self.site = leaf, passes, old, site
+        self.is_reached = True  # whether a pass has reached the leaf
         self.norm: float | None = None
         self.change: float | None = None
 
@@ -88,7 +87,10 @@ class Updates:
         if id(leaf) not in self._open:
             frame = user_frame(sys._getframe(1))
             site = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
-            self._open[id(leaf)] = _Update(leaf, passes, old.copy(), site)
+            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), site)
+            opened.is_reached = id(leaf) in self._leaves or (
+                leaf.meta is not None and leaf.meta.accumulator is not None
+            )
 
     def _close(self, passes: int) -> None:
         """End the updates that are open; `_seen` keeps the values of those leaves that nobody has changed."""
@@ -102,19 +104,11 @@ class Updates:
         self._found += self._open.values()
         self._open = {}
 
-    def records(
-        self, number: Callable[[TensorState], int | None], sources: Sources, passes: int
-    ) -> tuple[UpdateRecord, ...]:
-        """The records of the updates of the leaves that have a number."""
+    def settled(self, passes: int) -> Sequence[_Update]:
+        """All updates until now; those that are open end here."""
         self._close(passes)
         self._look()
-        return tuple(
-            UpdateRecord(
-                tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm, one.change
-            )
-            for one in self._found
-            if (tensor := number(one.leaf)) is not None
-        )
+        return self._found
 
 
 def _norm(array: npt.NDArray[Any]) -> float | None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 import functools
 import math
+import re
 from collections.abc import Iterator
 
 import numpy as np
 
-from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, tree_of
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
+_IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
 
 
@@ -127,6 +129,7 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         f".grad is the sum of several passes: {at(pass_.place)} adds to it",
     )
     lines = [f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}."]
+    severity: Severity = "notice"
     remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
     learning = learned(program.recording)
     updates = [one for one in program.recording.updates if one.tensor in learning]
@@ -143,8 +146,17 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         remedy = (
             f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
         )
+        if hidden := next((found[1] for one in names if (found := _IN_A_CONTAINER.match(one))), ""):
+            text = headline(
+                f"{join(names, 3)} {_get(names)} no update: {hidden} is a plain list or dict",
+                f"{len(names)} leaves get gradients, but no update: {hidden} is a plain list or dict",
+                f"Leaves get gradients, but no update: {hidden} is a plain list or dict",
+            )
+            lines.append(f"parameters() does not look into {hidden}, a plain list or dict of the module.")
+            remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
+            severity = "warning"
     return Finding(
-        "accumulated", "notice", text, tuple(lines), remedy, pass_.place, position, step.index, step.node, leaves[0]
+        "accumulated", severity, text, tuple(lines), remedy, pass_.place, position, step.index, step.node, leaves[0]
     )  # fmt: skip
 
 

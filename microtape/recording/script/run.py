@@ -17,6 +17,7 @@ Note [Exit codes]
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import json
@@ -39,6 +40,7 @@ from microtape.recording.file.destination import check_writable
 from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, TOTAL_BUDGET, load, save
 from microtape.recording.model.options import NAMES, Check, Engine
+from microtape.recording.model.source import tree_of
 from microtape.recording.script.notebook import is_notebook
 from microtape.recording.script.program import find_program
 from microtape.recording.script.request import ROOM, RUNNING, Request
@@ -348,7 +350,7 @@ def _result(
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        why = until.never(count) if until is not None and count else _why_nothing(count, request)
+        why = until.never(count) if until is not None and count else _why_nothing(count, request, script)
         return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
@@ -384,14 +386,25 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
     return ended._replace(exit_code=ended.exit_code or _INCOMPLETE, message=message)
 
 
-def _why_nothing(count: int, request: Request) -> str:
+def _why_nothing(count: int, request: Request, script: str) -> str:
     if count and request.every is not None:
         return f"ended after {_passes(count)}: --every {request.every} asks for more"
     if count:
         return f"ended after {_passes(count)}: there was no pass {request.passes} to record"
     engine = f" of {NAMES[request.engine]}, the engine that --engine names" if request.engine is not None else ""
     thread = f" in the thread {request.thread}" if request.thread is not None else ""
-    return f"never called backward(){engine}{thread}: there is nothing to record"
+    return f"never called backward(){engine}{thread}: there is nothing to record{_named_only(script)}"
+
+
+def _named_only(script: str) -> str:
+    """What to add for a script with a statement `loss.backward`, which calls nothing."""
+    with contextlib.suppress(OSError, ValueError):
+        tree = tree_of(Path(script).read_text(encoding="utf-8"))
+        for one in ast.walk(tree) if tree is not None else ():
+            match one:
+                case ast.Expr(value=ast.Attribute(attr="backward") as named, lineno=line):
+                    return f"; line {line} names {ast.unparse(named)} without calling it"
+    return ""
 
 
 def _passes(count: int) -> str:

@@ -1,0 +1,20 @@
+import microtape as mt
+from microtape import nn
+
+
+def network():
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+mt.manual_seed(0)
+pixels, labels = mt.randn(32, 6), mt.randint(0, 3, (32,))
+model = network()
+optimizer = mt.optim.SGD(model.parameters(), lr=0.1)
+trained_before = model.state_dict()
+model = network()
+model.load_state_dict(trained_before)
+for _ in range(4):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(pixels), labels)
+    loss.backward()
+    optimizer.step()

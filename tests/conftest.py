@@ -23,8 +23,8 @@ settings.load_profile("quick")
 def pytest_configure():
     """Heed Ctrl-C and the end of a terminal: a shell that runs tests in the background has them ignore these signals.
 
-    What the tests start inherits that. And begin without an event loop: pytest-asyncio would ask for one and put it back
-    after each test, until an `asyncio.run` somewhere drops it, and nobody closes it.
+    What the tests start inherits that. And begin without an event loop: pytest-asyncio would make one, and put it back
+    after each test until an `asyncio.run` drops it, and nobody closes it.
     """
     asyncio.set_event_loop(None)
     default = {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL, "SIGQUIT": signal.SIG_DFL}

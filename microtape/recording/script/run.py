@@ -350,7 +350,7 @@ def _result(
     if ended == "exited" and status and not report["complete"]:
         return ScriptRun(recording, status, f"{script} exited with status {status}: {kept}")
     if recording is None:
-        why = until.never(count) if until is not None and count else _why_nothing(count, request, script)
+        why = until.never(count) if until is not None and count else _why_nothing(count, request)
         return ScriptRun(None, _NOTHING_RECORDED, f"{script} {why}")
     if not report["complete"] and passes not in (None, "all"):
         return ScriptRun(recording, status, f"{script} ended after {_passes(count)} of the {passes} asked for")
@@ -386,14 +386,14 @@ def _with_faults(ended: ScriptRun, faults: list[str]) -> ScriptRun:
     return ended._replace(exit_code=ended.exit_code or _INCOMPLETE, message=message)
 
 
-def _why_nothing(count: int, request: Request, script: str) -> str:
+def _why_nothing(count: int, request: Request) -> str:
     if count and request.every is not None:
         return f"ended after {_passes(count)}: --every {request.every} asks for more"
     if count:
         return f"ended after {_passes(count)}: there was no pass {request.passes} to record"
     engine = f" of {NAMES[request.engine]}, the engine that --engine names" if request.engine is not None else ""
     thread = f" in the thread {request.thread}" if request.thread is not None else ""
-    return f"never called backward(){engine}{thread}: there is nothing to record{_named_only(script)}"
+    return f"never called backward(){engine}{thread}: there is nothing to record{_named_only(request.program.file)}"
 
 
 def _named_only(script: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
 from microtape.recording.writing.variable_names import Held, is_tensor, tensors_in_frames
 
 _MOST = 20_000  # parameters of one module
-_MOST_HIDDEN = 100  # of one list
+_MOST_HIDDEN = 100  # of one container
 
 
 class Kinds(NamedTuple):
@@ -47,7 +48,7 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
             known = found.get(id(value))
             if known is None or known[0] == "self":
                 found[id(value)] = name, value
-            return list(_in_lists(name, value, kinds))
+            return list(_in_containers(name, value, kinds))
         return [] if issubclass(type(value), kinds.nameless) else None
 
     variables = list(tensors_in_frames(frame, Held(kinds.is_tensor, members)))
@@ -59,13 +60,14 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
     yield from variables
 
 
-def _in_lists(name: str, module: Any, kinds: Kinds) -> Iterator[tuple[str, Any]]:
-    """The modules and tensors in plain lists of a module, where nobody looks for parameters."""
-    for key, held in vars(module).items():
-        if type(held) is list and not key.startswith("_"):
-            for i, one in enumerate(held[:_MOST_HIDDEN]):
-                if kinds.is_tensor(one) or issubclass(type(one), kinds.modules):
-                    yield f"{name}.{key}[{i}]", one
+def _in_containers(name: str, module: Any, kinds: Kinds) -> Iterator[tuple[str, Any]]:
+    """The modules and tensors in plain lists and dicts of a module, where nobody looks for parameters."""
+    for attribute, held in vars(module).items():
+        if type(held) not in (list, tuple, dict) or attribute.startswith("_"):
+            continue
+        for key, one in islice(held.items() if type(held) is dict else enumerate(held), _MOST_HIDDEN):
+            if type(key) in (int, str) and (kinds.is_tensor(one) or issubclass(type(one), kinds.modules)):
+                yield f"{name}.{attribute}[{key!r}]", one
 
 
 def _outermost(modules: list[tuple[str, Any]]) -> list[tuple[str, Any]]:

@@ -73,3 +73,23 @@ def test_the_former_value_of_a_variable_is_told_apart() -> None:
 
     finding = first(program)
     assert "y[0] = -inf, where the former y[0] = 0." in finding.explanation
+
+
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        (lambda w: w[w > 5].mean(), "w[w > 5] is empty"),
+        (lambda w: w[:0].mean(), "w[:0] is empty"),
+        (lambda w: mt.nn.functional.mse_loss(w[:0], mt.ones(0)), "w[:0] is empty"),
+        (lambda w: mt.nn.functional.cross_entropy(w.expand(2, 2), mt.tensor([-100, -100])), "no target counts"),
+    ],
+)
+def test_the_mean_of_nothing_is_told_as_that(loss, why):
+    def program():
+        w = mt.tensor([1.0, 2.0], requires_grad=True)
+        loss(w).backward()
+
+    found = findings(record(program))
+    assert [one.kind for one in found] == ["nan"]
+    assert found[0].headline.endswith(f": {why}")
+    assert found[0].remedy.endswith("there is nothing to take the mean of.")

@@ -139,3 +139,63 @@ def test_a_first_step_from_next_to_nothing_is_no_large_update():
             usual(lambda: ((w - mt.tensor([2.0, 3.0])) ** 2).sum(), optimizer)
 
     assert findings(record(program)) == ()
+
+
+def with_a_second_optimizer(train_both: bool) -> tuple[Finding, ...]:
+    """Steps of an optimiser of tensors that nothing uses, beside one of the leaf, or without it."""
+
+    def program() -> None:
+        w, other = mt.tensor([0.5, 2.0], requires_grad=True), mt.tensor([0.5], requires_grad=True)
+        strange, right = mt.optim.SGD([other], lr=0.1), mt.optim.SGD([w], lr=0.1)
+        del other
+        for _ in range(3):
+            w.grad = None
+            (w * w).sum().backward()
+            strange.step()
+            if train_both:
+                right.step()
+
+    return findings(record(program))
+
+
+def test_an_optimizer_whose_parameters_no_pass_reaches_is_named():
+    (found,) = with_a_second_optimizer(train_both=False)
+    assert (found.kind, found.severity) == ("no update", "error")
+    assert found.headline.startswith("strange.step() at ")
+    assert found.headline.endswith(" updates none of w, which get gradients")
+    assert found.explanation == (
+        "The parameters of this optimiser are other tensors: no pass reaches them.",
+        "w has gradients, and no update.",
+    )
+
+
+def test_an_optimizer_of_an_unused_tensor_is_none_of_our_business_if_another_updates_the_leaves():
+    assert with_a_second_optimizer(train_both=True) == ()
+
+
+@pytest.mark.parametrize("container", [list, dict])
+def test_layers_in_a_plain_container_are_never_updated(container):
+    class Net(mt.nn.Module):
+        def __init__(self):
+            super().__init__()
+            layers = [mt.nn.Linear(2, 2), mt.nn.Linear(2, 2)]
+            self.layers = layers if container is list else {"a": layers[0], "b": layers[1]}
+            self.head = mt.nn.Linear(2, 1)
+
+        def forward(self, x):
+            for layer in self.layers if container is list else self.layers.values():
+                x = layer(x)
+            return self.head(x)
+
+    def program() -> None:
+        model = Net()
+        optimizer = mt.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(mt.ones(4, 2)).square().sum().backward()
+            optimizer.step()
+
+    (found,) = [one for one in findings(record(program)) if one.kind == "accumulated"]
+    assert found.severity == "warning"
+    assert found.headline.endswith("4 leaves get gradients, but no update: model.layers is a plain list or dict")
+    assert "nn.ModuleList" in found.remedy

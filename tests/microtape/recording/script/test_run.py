@@ -203,6 +203,12 @@ def test_a_script_that_never_calls_backward(record: Record) -> None:
     assert ended[:3] == (None, 3, "script.py never called backward(): there is nothing to record")
 
 
+def test_a_script_that_names_backward_without_calling_it(record: Record) -> None:
+    ended, _ = record("import microtape as mt\nloss = mt.tensor(2.0, requires_grad=True) * 3\nloss.backward")
+    assert ended.message is not None
+    assert ended.message.endswith("there is nothing to record; line 3 names loss.backward without calling it")
+
+
 def test_a_script_that_never_calls_backward_of_the_engine_that_was_asked_for(record: Record) -> None:
     ended, _ = record("import microtape as mt\nmt.tensor(2.0, requires_grad=True).backward()", engine="torch")
     message = "never called backward() of PyTorch, the engine that --engine names: there is nothing to record"

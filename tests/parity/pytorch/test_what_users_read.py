@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from microtape.recording.model.model import NodeRecord, Recording
+from tests.parity.pytorch.watching import torch_since
 
 
 def recorded(run: Callable[[Any], object]) -> Recording:
@@ -101,6 +102,8 @@ def test_the_values_inside_of_a_call_are_known_where_they_follow() -> None:
 
     (inner,) = named(recording := recorded(run), "addmm")
     (outer,) = named(recording, "linear")
+    if not torch_since("2.5"):
+        pytest.skip("a node does not tell the shapes of its outputs")
     assert inner.outputs[0] is not None
     assert outer.outputs[0] is not None
     inside, result = recording.value(inner.outputs[0]), recording.value(outer.outputs[0])

@@ -96,7 +96,7 @@ class OpenPass:
         asked = zip(request.inputs, self.inputs, strict=True)
         if unreached := [one for one, (key, _) in asked if key is None and not is_transformed(one)]:
             nodes = [AccumulateGrad(one) if is_leaf(one) else edge_of(one)[0] for one in unreached]
-            reached.adopt(reached.walk(nodes))
+            reached.adopt(reached.walk([one for one in nodes if one is not None]))  # torch 2.4 has edges without one
         root_keys = [(keys[id(node)], nr) for node, nr in roots]
         self.schedule = Schedule(graph.edges, root_keys, self.inputs, captures=not request.accumulate)
         self.leaves = {key: leaf for key, leaf in graph.leaves.items() if key in self.schedule.runs}

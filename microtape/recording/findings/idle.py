@@ -1,7 +1,9 @@
-"""Steps of an optimiser that change nothing, though gradients have come for its parameters."""
+"""Steps of an optimiser that change nothing, though gradients have come, that change others, or that are missing."""
 
 from __future__ import annotations
 
+import ast
+import functools
 import math
 from collections.abc import Iterator
 
@@ -9,7 +11,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
-from microtape.recording.model.source import expression
+from microtape.recording.model.source import expression, tree_of
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
 _TINY = 1e-4  # of a leaf; updates by smaller gradients may be lost in rounding, which other findings explain
@@ -59,6 +61,48 @@ def strange_steps(program: Program) -> Iterator[Finding]:
             one.place, position, step.index, step.node, program.node(step.node).variable,
         )  # fmt: skip
         return
+
+
+def never_stepped(program: Program) -> Iterator[Finding]:
+    """A loop whose optimiser resets the gradients of several passes, while nothing in the file calls its `step`."""
+    recording = program.recording
+    complete = [i for i, one in enumerate(recording.passes) if one.kind == "backward" and one.is_complete]
+    place = recording.passes[complete[-1]].place if complete else None
+    again = [i for i in complete if recording.passes[i].place == place]
+    if place is None or recording.updates or len(again) < 2:
+        return
+    if optimizer := _never_called_to_step(recording.sources.get(place.file, "")):
+        yield Finding(
+            "no update", "warning",
+            headline(f"Nothing is learned from {at(place)}: {optimizer}.step() is never called",
+                     f"Nothing is learned: {optimizer}.step() is never called"),
+            (f"{optimizer}.zero_grad() resets the gradients of {len(again)} passes.", "Nothing writes to the leaves."),
+            f"Call {optimizer}.step() after backward.", place, again[0],
+        )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def _never_called_to_step(source: str) -> str:
+    """The variable of an optimiser that this file only uses to reset gradients; empty if there is none."""
+    nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
+    imported = {
+        name.asname or name.name
+        for one in nodes if isinstance(one, ast.ImportFrom) and "optim" in (one.module or "").split(".")
+        for name in one.names
+    }  # fmt: skip
+    made: set[str] = set()
+    used: set[tuple[str, str]] = set()
+    for one in nodes:
+        match one:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
+                words = ast.unparse(func).split(".")
+                made.update([name] if "optim" in words or words[0] in imported else [])
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
+                used.add((name, attr))
+        if isinstance(one, ast.Call):  # whoever gets it may call its step
+            given = [*one.args, *[keyword.value for keyword in one.keywords]]
+            used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
+    return next((one for one in sorted(made) if (one, "zero_grad") in used and (one, "step") not in used), "")
 
 
 def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[int, BackwardStep]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -171,6 +172,38 @@ def test_an_optimizer_whose_parameters_no_pass_reaches_is_named():
 
 def test_an_optimizer_of_an_unused_tensor_is_none_of_our_business_if_another_updates_the_leaves():
     assert with_a_second_optimizer(train_both=True) == ()
+
+
+def without_step(source: str) -> list[str]:
+    """The headlines of a script of three passes with an optimiser `sgd`."""
+    recording = record(lambda: [mt.tensor(2.0, requires_grad=True).exp().backward() for _ in range(3)])
+    file = recording.passes[0].place.file
+    return [one.headline for one in findings(dataclasses.replace(recording, sources={file: source}))]
+
+
+MADE = "from microtape.optim import SGD\nsgd = SGD([w], lr=0.1)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        (MADE + "sgd.zero_grad()", True),
+        (MADE + "sgd.zero_grad()\nsgd.step", True),
+        ("sgd = mt.optim.SGD([w], lr=0.1)\nsgd.zero_grad()", True),
+        (MADE + "sgd.zero_grad()\nsgd.step()", False),
+        (MADE + "sgd.zero_grad()\nscaler.step(sgd)", False),
+        (MADE + "sgd.zero_grad()\ntrain(optimizer=sgd)", False),
+        (MADE, False),
+        ("model.zero_grad()", False),
+        ("sgd = make()\nsgd.zero_grad()", False),
+        ("sgd = (", False),
+    ],
+)
+def test_an_optimizer_that_never_steps_is_named_unless_somebody_else_may_call_it(source, is_told):
+    headlines = without_step(source)
+    assert [one.startswith("Nothing is learned") and "sgd.step() is never called" in one for one in headlines] == (
+        [True] if is_told else []
+    )
 
 
 @pytest.mark.parametrize("container", [list, dict])

@@ -43,6 +43,8 @@ def remedy_for(border: BorderRecord, name: str) -> str:
         return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
     if border.kind == "not an argument" and border.op == "CheckpointFunction":
         return "Pass use_reentrant=False, or call requires_grad_() on a tensor that goes into the checkpoint."
+    if border.op == "data":
+        return f"Use {name} itself there, not its .data, if the gradient should go through."
     if border.op == "tensor":
         return f"Keep {name}: to make one tensor of several, use stack([...]), which has a derivative."
     return REMEDIES[border.kind].format(op=border.op, name=name)

@@ -125,6 +125,8 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
             remedy_for(border, operand), border.place or pass_.place,
             "warning" if border.kind == "not an argument" else "notice",
         )  # fmt: skip
+    if (made := _root_is_a_leaf(program, pass_)) is not None:
+        return made
     users = program.users(leaf.node)
     if leaf.node is not None and leaf.node in program.steps[position]:
         if (blamed := _returned_none(program, leaf.node, position)) is not None:
@@ -152,6 +154,22 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
     return _Cause(unused + where, unused, reason, remedy, place)
+
+
+def _root_is_a_leaf(program: Program, pass_: Pass) -> _Cause | None:
+    """Backward from a leaf, such as a loss that was made anew of its value, reaches nothing else."""
+    leaves = [program.node(one.node).variable for one in pass_.roots if one.node is not None]
+    if not leaves or None in leaves:
+        return None
+    root, border = program.root_name(pass_), program.made_without_history.get(leaves[0] or 0)
+    place = border.place if border is not None else program.made_at(root)
+    where = f" ({at(place)})" if place is not None else ""
+    return _Cause(
+        f"{root} is itself a leaf{where}", f"{root} is a leaf",
+        f"{root} was made of bare numbers, so that backward has nothing behind it to go to.",
+        "Call backward on the result that was computed, not on a new tensor made of its value.", place or pass_.place,
+        "warning",
+    )  # fmt: skip
 
 
 def _inside_forward(program: Program, call: CallRecord, step: CallStep) -> _Cause:

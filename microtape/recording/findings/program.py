@@ -110,6 +110,11 @@ class Program:
         return found
 
     @cached_property
+    def made_without_history(self) -> Mapping[int, BorderRecord]:
+        """Maps a tensor to the border that it came out of."""
+        return {ref.tensor: border for ref, border in self.borders.items()}
+
+    @cached_property
     def inside_forwards(self) -> Mapping[int, tuple[CallRecord, CallStep]]:
         """See `used_in_forwards`."""
         return used_in_forwards(self.recording)

@@ -35,7 +35,7 @@ def refused(program: Program) -> Iterator[Finding]:
             "Autograd cannot record it: the leaf would lose its place as a leaf.",
         )
         yield Finding("refused", "error", text, lines, "Update leaves inside `with no_grad():`.", place)
-    elif kind in _ENGINE_ERRORS or "grad can be implicitly created only for scalar" in error.message:
+    elif kind in _ENGINE_ERRORS or any(words in error.message for words in _OTHER_WORDING):
         message = first_sentence(error.message)
         text = headline(f"Refused at {at(place)}: {message}", f"{error.type} at {at(place)}")
         yield Finding("refused", "error", text, (f"{message}.",), _remedy(error.message), place)
@@ -83,6 +83,7 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
 _ENGINE_ERRORS = ("InPlaceError", "GradientError", "UnusedInputError", "InferenceTensorError", "FreedGraphError",
                   "ModifiedInPlaceError", "CheckpointError")  # fmt: skip
 
+_OTHER_WORDING = ("grad can be implicitly created only for scalar", "Can't call numpy() on Tensor that requires grad")
 _BY_WORDING = {
     "does not require grad and does not have a grad_fn": "NoGraphError",
     "is being used in an in-place operation": "InPlaceError",
@@ -98,6 +99,8 @@ _BY_WORDING = {
 def _remedy(message: str) -> str:
     if "implicitly created only for scalar" in message:
         return "Reduce it to one number first, such as .sum() or .mean(), or pass a gradient of its shape to backward."
+    if "Can't call numpy()" in message:
+        return "Write .detach().numpy(): numpy records nothing, so an array takes no gradient back."
     if "not have been used in the graph" in message:
         return "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
     if "inplace" in message or "in-place" in message:

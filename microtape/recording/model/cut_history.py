@@ -41,7 +41,7 @@ def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) 
 
 
 def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated: Iterable[int]) -> BorderRecord | None:
-    """The border between a node, or a leaf tensor, and the evaluated nodes that use something computed from it.
+    """The border between a node, or a leaf tensor, and the evaluated nodes that are or use something computed from it.
 
     None if there is no such border. A leaf that no recorded operation used has no node.
     """
@@ -61,5 +61,9 @@ def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated:
             crossed = next((beyond[ref] for ref in refs if ref in beyond), None)
         if crossed is not None:
             beyond.update(dict.fromkeys(border.outputs, crossed))
-    used = (operand.ref for one in sorted(evaluated) for operand in recording.nodes[one].operands)
-    return next((beyond[ref] for ref in used if ref is not None and ref in beyond), None)
+    records = [recording.nodes[one] for one in sorted(evaluated)]
+    used = (operand.ref for one in records for operand in one.operands)
+    if (found := next((beyond[ref] for ref in used if ref is not None and ref in beyond), None)) is not None:
+        return found
+    leaves = {one.variable for one in records if one.variable is not None}  # a root may be made of a bare value
+    return next((border for ref, border in beyond.items() if ref.tensor in leaves), None)

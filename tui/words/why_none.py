@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from microtape.recording.findings.cuts import REASONS
+from microtape.recording.findings.cuts import reason_of
 from microtape.recording.model.cut_history import borders_by_output, crossing, cut_off, used_in_forwards
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BorderRecord, Place, Recording
@@ -139,4 +139,4 @@ def _reason(border: BorderRecord) -> Line:
     """Why history ends at a border."""
     if border.kind == "constant":
         return line("It was computed from a value that was already off the tape, because of:")
-    return line(f"This {REASONS[border.kind]}.")
+    return line(f"This {reason_of(border)}.")

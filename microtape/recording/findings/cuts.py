@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from microtape.recording.model.model import BorderKind, BorderRecord
 
-CUTS: Mapping[BorderKind, str] = {
+_CUTS: Mapping[BorderKind, str] = {
     "detach": "{op}()",
     "no_grad": "no_grad",
     "inference_mode": "inference mode",
@@ -15,7 +15,7 @@ CUTS: Mapping[BorderKind, str] = {
     "copied": "{op}, which takes the bare value,",
     "constant": "{op}",
 }
-REASONS: Mapping[BorderKind, str] = {
+_REASONS: Mapping[BorderKind, str] = {
     "detach": "takes the result off the tape: backward treats it as a constant",
     "no_grad": "ran under no_grad: its result is not on the tape",
     "inference_mode": "ran in inference mode: its result is not on the tape",
@@ -24,8 +24,8 @@ REASONS: Mapping[BorderKind, str] = {
     "copied": "takes the bare value, as a number, an array or a new tensor, without its history",
     "constant": "was computed from a value that was already off the tape",
 }
-CASTS = ("to", "long", "int", "short", "char", "byte", "bool", "type")
-REMEDIES: Mapping[BorderKind, str] = {
+_CASTS = ("to", "long", "int", "short", "char", "byte", "bool", "type")
+_REMEDIES: Mapping[BorderKind, str] = {
     "detach": "Remove {op}() there, if the gradient should go through.",
     "no_grad": "Compute it outside of no_grad, if the gradient should go through.",
     "inference_mode": "Compute it outside of inference mode, if the gradient should go through.",
@@ -37,9 +37,30 @@ REMEDIES: Mapping[BorderKind, str] = {
 }
 
 
-def remedy_for(border: BorderRecord, name: str) -> str:
-    """What to do about a border; `name` is the tensor that it cuts off."""
-    if border.kind == "not differentiable" and border.op in CASTS:
+def is_gradient(border: BorderRecord) -> bool:
+    """Whether it is a gradient that `grad` gave without a history."""
+    return border.kind == "not differentiable" and border.op == "grad"
+
+
+def cut_of(border: BorderRecord) -> str:
+    """What cuts off, before "at line 3 cuts it off"."""
+    return "grad without create_graph" if is_gradient(border) else _CUTS[border.kind].format(op=border.op)
+
+
+def reason_of(border: BorderRecord) -> str:
+    """Why nothing comes back from there, after the name of the operation."""
+    if is_gradient(border):
+        return "gives a gradient without a history, because create_graph is not set: backward treats it as a constant"
+    return _REASONS[border.kind]
+
+
+def remedy_for(border: BorderRecord, name: str, written: str = "") -> str:
+    """What to do about a border; `name` is the tensor that it cuts off, `written` the expression at its place."""
+    if is_gradient(border):
+        return "Pass create_graph=True to grad, so that its result can be differentiated."
+    if border.kind == "no_grad" and ".sample(" in written:
+        return "Draw with rsample(), which passes gradients on. Where there is none, use log_prob of what was drawn."
+    if border.kind == "not differentiable" and border.op in _CASTS:
         return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
     if border.kind == "not an argument" and border.op == "CheckpointFunction":
         return "Pass use_reentrant=False, or call requires_grad_() on a tensor that goes into the checkpoint."
@@ -47,4 +68,4 @@ def remedy_for(border: BorderRecord, name: str) -> str:
         return f"Use {name} itself there, not its .data, if the gradient should go through."
     if border.op == "tensor":
         return f"Keep {name}: to make one tensor of several, use stack([...]), which has a derivative."
-    return REMEDIES[border.kind].format(op=border.op, name=name)
+    return _REMEDIES[border.kind].format(op=border.op, name=name)

@@ -15,7 +15,7 @@ from microtape.recording.findings.failures import failures
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.growth import growing_graphs
 from microtape.recording.findings.idle import idle_steps, never_stepped, strange_steps
-from microtape.recording.findings.no_gradient import no_gradient, results_without
+from microtape.recording.findings.no_gradient import constant_penalties, no_gradient, results_without
 from microtape.recording.findings.not_finite import not_finite
 from microtape.recording.findings.probabilities import probabilities_for_scores
 from microtape.recording.findings.program import Program
@@ -31,9 +31,9 @@ from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient,
-    results_without, gradients_of_functions, never_reset, strange_steps, idle_steps, never_stepped, zero_gradients,
-    written_through_a_view, unmeant_broadcasts, probabilities_for_scores, growing_graphs, vanishing_and_exploding,
-    large_updates,
+    constant_penalties, results_without, gradients_of_functions, never_reset, strange_steps, idle_steps,
+    never_stepped, zero_gradients, written_through_a_view, unmeant_broadcasts, probabilities_for_scores,
+    growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

@@ -7,11 +7,11 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from microtape.recording.findings.copies import copied_modules
-from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
+from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad
+from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
-from microtape.recording.model.cut_history import cut_off
+from microtape.recording.model.cut_history import cut_off, way_back
 from microtape.recording.model.model import (
     ArgumentRecord,
     BorderRecord,
@@ -21,7 +21,7 @@ from microtape.recording.model.model import (
     Place,
     TensorRecord,
 )
-from microtape.recording.model.source import INSTALLED
+from microtape.recording.model.source import INSTALLED, expression
 
 
 class _Cause(NamedTuple):
@@ -34,6 +34,7 @@ class _Cause(NamedTuple):
     place: Place | None
     severity: Severity = "notice"  # if the program does not consume the gradient
     is_meant: bool = False  # then it stays a notice
+    is_unused: bool = False  # by the loss
 
 
 def no_gradient(program: Program) -> Iterator[Finding]:
@@ -55,7 +56,10 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     for cause, leaves in found.items():
         consumed = [leaf for leaf in leaves if not cause.is_meant and _severity(program, leaf)[0] == "error"]
         rest = [leaf for leaf in leaves if leaf not in consumed]
-        yield _finding(program, cause, "error" if consumed else cause.severity, [*consumed, *rest], position)
+        severity: Severity = "error" if consumed else cause.severity
+        if cause.is_unused and not any(_is_changed(program, leaf) for leaf in consumed) and consumed:
+            severity = "warning"  # an optimiser passes over it
+        yield _finding(program, cause, severity, [*consumed, *rest], position)
 
 
 def _copied(program: Program, module: str, copy: str) -> _Cause:
@@ -117,12 +121,13 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     root = program.root_name(pass_)
     border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
     if border is not None:
-        cut, where, what = CUTS[border.kind].format(op=border.op), at(border.place), program.expression(border.place)
+        cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
         operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
+        is_told_by_its_line = border.kind in _OPERATIONS and border.op != "grad"
         return _Cause(
-            f"{what if what and border.kind in _OPERATIONS else cut} at {where} cuts it off", f"cut off at {where}",
-            f"{what or border.op} at {where} {REASONS[border.kind]}.",
-            remedy_for(border, operand), border.place or pass_.place,
+            f"{what if what and is_told_by_its_line else cut} at {where} cuts it off", f"cut off at {where}",
+            f"{what or border.op} at {where} {reason_of(border)}.",
+            remedy_for(border, operand, expression(program.recording, border.place)), border.place or pass_.place,
             "warning" if border.kind == "not an argument" else "notice",
         )  # fmt: skip
     if (made := _root_is_a_leaf(program, pass_)) is not None:
@@ -153,7 +158,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     if _is_installed(place):
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
-    return _Cause(unused + where, unused, reason, remedy, place)
+    return _Cause(unused + where, unused, reason, remedy, place, is_unused=True)
 
 
 def _root_is_a_leaf(program: Program, pass_: Pass) -> _Cause | None:
@@ -187,6 +192,36 @@ def _inside_forward(program: Program, call: CallRecord, step: CallStep) -> _Caus
 def _is_installed(place: Place | None) -> bool:
     """Whether a line belongs to an installed package: its models have parts that not every loss uses."""
     return place is not None and place.file.startswith(INSTALLED)
+
+
+def constant_penalties(program: Program) -> Iterator[Finding]:
+    """A number that a node of a backward uses, and that came out of a gradient without `create_graph`.
+
+    A gradient of the shape of its input may be meant as a constant, as for an adversarial example; a number made of it
+    is a term of the loss.
+    """
+    for position, pass_ in enumerate(program.recording.passes):
+        if pass_.kind != "backward":
+            continue
+        for node in map(program.node, sorted(pass_.nodes)):
+            for ref in operand_refs(node):
+                last = program.borders.get(ref)
+                if last is None or program.recording.tensors[ref.tensor].shape:
+                    continue
+                border = next((one for one in way_back(last, program.borders) if is_gradient(one)), None)
+                if border is None:
+                    continue
+                root, where = program.root_name(pass_), at(border.place)
+                yield Finding(
+                    "no gradient", "warning",
+                    headline(f"A term of {root} is a constant: grad at {where} has no create_graph",
+                             f"A term of {root} is a constant: grad without create_graph"),
+                    (f"grad at {where} {reason_of(border)}.",
+                     f"{program.ref_name(ref)}, made of it and used at {at(node.place)}, changes no gradient."),
+                    remedy_for(border, ""), border.place, position, None, node.id, ref.tensor,
+                    (("used", node.place),) if node.place is not None else (),
+                )  # fmt: skip
+                return
 
 
 def results_without(program: Program) -> Iterator[Finding]:
@@ -264,6 +299,11 @@ def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | N
     if program.wants_gradient_of(leaf.id):
         return "error", program.missing_gradient_at
     return "notice", None
+
+
+def _is_changed(program: Program, leaf: TensorRecord) -> bool:
+    """Whether the program updates it, or fails for want of its gradient."""
+    return program.wants_gradient_of(leaf.id) or any(one.change != 0 for one in program.updated.get(leaf.id, ()))
 
 
 def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:

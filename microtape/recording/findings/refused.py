@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microtape.recording.findings.cuts import CUTS, REASONS, remedy_for
+from microtape.recording.findings.cuts import cut_of, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, first_sentence, headline
 from microtape.recording.model.cut_history import crossing
 from microtape.recording.model.model import ErrorRecord, Place
-from microtape.recording.model.source import source_lines
+from microtape.recording.model.source import expression, source_lines
 
 
 def refused(program: Program) -> Iterator[Finding]:
@@ -67,16 +67,16 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
         else ""
     )
     text = headline(
-        f"{root} has no history: {CUTS[border.kind].format(op=border.op)} at {at(border.place)} cut it off",
+        f"{root} has no history: {cut_of(border)} at {at(border.place)} cut it off",
         f"{root} has no history: it was cut off at {at(border.place)}",
     )
     lines = (
-        f"{program.expression(border.place) or border.op} at {at(border.place)} {REASONS[border.kind]}.",
+        f"{program.expression(border.place) or border.op} at {at(border.place)} {reason_of(border)}.",
         f"{root} was computed from it, so backward at {at(place)} has nothing to go through.",
     )
     others = (("raised", place),) if place is not None else ()
     tensor = border.outputs[0].tensor if border.outputs else None
-    remedy = remedy_for(border, what or "the tensor")
+    remedy = remedy_for(border, what or "the tensor", expression(program.recording, border.place))
     return Finding("refused", "error", text, lines, remedy, border.place, tensor=tensor, others=others)
 
 

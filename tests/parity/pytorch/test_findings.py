@@ -88,3 +88,37 @@ def test_the_command_says_so_too(program: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == (0 if wanted.notice else Exit.FOUND), done.stderr
     assert any(f"{program.name}:{line}" in done.stdout for line in wanted.lines)
+
+
+PENALTY = """\
+import torch
+
+critic = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+between = torch.randn(8, 3, requires_grad=True)
+(slope,) = torch.autograd.grad(critic(between).sum(), between)
+loss = critic(torch.randn(8, 3)).mean() + (slope.norm(dim=1) - 1).square().mean()
+loss.backward()
+"""
+SAMPLED = """\
+import torch
+
+mean = torch.zeros(3, requires_grad=True)
+scale = torch.ones(3, requires_grad=True)
+drawn = torch.distributions.Normal(mean, scale).sample()
+(drawn * scale).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "headline", "remedy"),
+    [
+        (PENALTY, "A term of loss is a constant: grad at ", "Pass create_graph=True to grad"),
+        (SAMPLED, "mean gets no gradient: no_grad at ", "Draw with rsample()"),
+    ],
+)
+def test_what_cuts_off_is_told_with_its_remedy(tmp_path, source, headline, remedy):
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    found = findings(record_program(script)[0])
+    assert [one.headline.startswith(headline) for one in found] == [True]
+    assert found[0].remedy.startswith(remedy)

@@ -1,12 +1,15 @@
 import microtape as mt
 
-mt.manual_seed(0)
-outside, wanted = mt.rand(10) * 20, mt.tensor(21.0)
-gain, offset = mt.tensor(0.5, requires_grad=True), mt.tensor(0.0, requires_grad=True)
-optimizer = mt.optim.SGD([gain, offset], lr=1e-3)
-for day in range(4):
-    optimizer.zero_grad()
-    errors = [(gain * t + offset - wanted).square().item() for t in outside]
-    loss = mt.tensor(sum(errors) / len(errors), requires_grad=True)
+gain = mt.tensor(0.3, requires_grad=True)
+offset = mt.tensor(1.0, requires_grad=True)
+outside = mt.tensor([5.0, 10.0, 15.0, 20.0])
+heating = mt.tensor([8.0, 6.0, 4.0, 2.0])
+rate = 0.001
+
+for epoch in range(4):
+    guess = gain * outside + offset
+    loss = ((guess - heating) ** 2).mean()
     loss.backward()
-    optimizer.step()
+    gain = gain - rate * gain.grad
+    offset = offset - rate * offset.grad
+    print(f"{epoch}: {loss.item():.3f}")

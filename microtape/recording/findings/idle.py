@@ -95,14 +95,23 @@ def _never_called_to_step(source: str) -> str:
     for one in nodes:
         match one:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
-                words = ast.unparse(func).split(".")
-                made.update([name] if "optim" in words or words[0] in imported else [])
+                words = _path(func)
+                made.update([name] if "optim" in words or imported & {*words[:1]} else [])
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
                 used.add((name, attr))
         if isinstance(one, ast.Call):  # whoever gets it may call its step
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
             used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
     return next((one for one in sorted(made) if (one, "zero_grad") in used and (one, "step") not in used), "")
+
+
+def _path(function: ast.expr) -> list[str]:
+    """`mt`, `optim` and `SGD` for `mt.optim.SGD`; empty for anything but names with dots between."""
+    words: list[str] = []
+    while isinstance(function, ast.Attribute):  # a file may nest them deeper than recursion goes
+        words.append(function.attr)
+        function = function.value
+    return [function.id, *reversed(words)] if isinstance(function, ast.Name) else []
 
 
 def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[int, BackwardStep]]:

@@ -195,16 +195,15 @@ def _is_installed(place: Place | None) -> bool:
 
 
 def constant_penalties(program: Program) -> Iterator[Finding]:
-    """A number that a node of a backward uses, and that came out of a gradient without `create_graph`.
+    """A number that is added to a loss, and that came out of a gradient without `create_graph`.
 
-    A gradient of the shape of its input may be meant as a constant, as for an adversarial example; a number made of it
-    is a term of the loss.
+    A gradient of the shape of its input may be meant as a constant, as for an adversarial example, and so may a factor.
     """
     for position, pass_ in enumerate(program.recording.passes):
         if pass_.kind != "backward":
             continue
         for node in map(program.node, sorted(pass_.nodes)):
-            for ref in operand_refs(node):
+            for ref in operand_refs(node) if program.does(node, "add", "sub", "rsub") else ():
                 last = program.borders.get(ref)
                 if last is None or program.recording.tensors[ref.tensor].shape:
                     continue

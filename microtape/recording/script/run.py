@@ -402,8 +402,8 @@ def _named_only(script: str) -> str:
         tree = tree_of(Path(script).read_text(encoding="utf-8"))
         for one in ast.walk(tree) if tree is not None else ():
             match one:
-                case ast.Expr(value=ast.Attribute(attr="backward") as named, lineno=line):
-                    return f"; line {line} names {ast.unparse(named)} without calling it"
+                case ast.Expr(value=ast.Attribute(value=ast.Name(id=name), attr="backward"), lineno=line):
+                    return f"; line {line} names {name}.backward without calling it"
     return ""
 
 

@@ -109,6 +109,16 @@ drawn = torch.distributions.Normal(mean, scale).sample()
 """
 
 
+FACTOR = PENALTY.replace(").mean() + (slope", ").mean() * (slope")
+
+
+def test_a_factor_may_be_a_gradient_without_a_history(tmp_path):
+    assert FACTOR != PENALTY
+    script = tmp_path / "script.py"
+    script.write_text(FACTOR)
+    assert findings(record_program(script)[0]) == ()
+
+
 @pytest.mark.parametrize(
     ("source", "headline", "remedy"),
     [

@@ -197,6 +197,7 @@ MADE = "from microtape.optim import SGD\nsgd = SGD([w], lr=0.1)\n"
         ("model.zero_grad()", False),
         ("sgd = make()\nsgd.zero_grad()", False),
         ("sgd = (", False),
+        ("sgd = mt" + ".a" * 5_000 + "()\nsgd.zero_grad()", False),
     ],
 )
 def test_an_optimizer_that_never_steps_is_named_unless_somebody_else_may_call_it(source, is_told):

@@ -3,7 +3,7 @@
 import pytest
 
 from lessons.checking.divergence import find_divergence, own_engine
-from lessons.checking.in_pytorch import can_run_in_pytorch, torch_name
+from lessons.checking.in_pytorch import can_run_in_pytorch
 from lessons.checking.verdict import check
 from lessons.model.load import load_course
 
@@ -48,6 +48,6 @@ def test_an_engine_that_does_not_run_has_no_recording(file):
     assert found is None or not found.recording.passes
 
 
-@pytest.mark.skipif(torch_name() is None, reason="needs PyTorch")
+@pytest.mark.parity
 def test_it_is_compared_with_pytorch_as_well():
     assert can_run_in_pytorch(CAPSTONE)

@@ -57,8 +57,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
         consumed = [leaf for leaf in leaves if not cause.is_meant and _severity(program, leaf)[0] == "error"]
         rest = [leaf for leaf in leaves if leaf not in consumed]
         severity: Severity = "error" if consumed else cause.severity
-        if cause.is_unused and not any(_is_changed(program, leaf) for leaf in consumed) and consumed:
-            severity = "warning"  # an optimiser passes over it
+        if consumed and cause.is_unused and not any(_is_changed(program, leaf) for leaf in consumed):
+            severity = "warning"  # an optimiser passes over them
         yield _finding(program, cause, severity, [*consumed, *rest], position)
 
 
@@ -123,7 +123,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     if border is not None:
         cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
         operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
-        is_told_by_its_line = border.kind in _OPERATIONS and border.op != "grad"
+        is_told_by_its_line = border.kind in _OPERATIONS and not is_gradient(border)
         return _Cause(
             f"{what if what and is_told_by_its_line else cut} at {where} cuts it off", f"cut off at {where}",
             f"{what or border.op} at {where} {reason_of(border)}.",
@@ -163,10 +163,11 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
 
 def _root_is_a_leaf(program: Program, pass_: Pass) -> _Cause | None:
     """Backward from a leaf, such as a loss that was made anew of its value, reaches nothing else."""
-    leaves = [program.node(one.node).variable for one in pass_.roots if one.node is not None]
-    if not leaves or None in leaves:
+    roots = [program.node(one.node).variable for one in pass_.roots if one.node is not None]
+    leaves = [one for one in roots if one is not None]
+    if not leaves or len(leaves) < len(roots):
         return None
-    root, border = program.root_name(pass_), program.made_without_history.get(leaves[0] or 0)
+    root, border = program.root_name(pass_), program.made_without_history.get(leaves[0])
     place = border.place if border is not None else program.made_at(root)
     where = f" ({at(place)})" if place is not None else ""
     return _Cause(

@@ -152,7 +152,7 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
                 f"{len(names)} leaves get gradients, but no update: {hidden} is a plain list or dict",
                 f"Leaves get gradients, but no update: {hidden} is a plain list or dict",
             )
-            lines.append(f"parameters() does not look into {hidden}, a plain list or dict of the module.")
+            lines.insert(0, f"parameters() does not look into {hidden}, a plain list or dict of the module.")
             remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
             severity = "warning"
     return Finding(

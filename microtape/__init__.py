@@ -81,6 +81,7 @@ with _collector_paused():  # all of it stays: looking through it meanwhile takes
     from microtape.random import *
     from microtape.tape.grad_mode import *
     from microtape.tape.inference import *
+    from microtape.tensors.attributes import *
     from microtape.tensors.dtype import *
     from microtape.tensors.factories import *
     from microtape.tensors.inquiry import *

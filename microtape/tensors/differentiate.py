@@ -18,7 +18,8 @@ from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE, Edge, Node, is_array
 from microtape.tape.tensor_state import edge_of, new_tensor, requires_grad
 from microtape.tape.watch import watch
-from microtape.tensors.tensor import Size, Tensor
+from microtape.tensors.attributes import Size
+from microtape.tensors.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):

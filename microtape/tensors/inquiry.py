@@ -6,9 +6,10 @@ from typing import Any, TypeGuard
 
 from microtape.basics import dtypes
 from microtape.ops.shared.arguments import sizes
+from microtape.tensors.attributes import Size
 from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - as in tensor.py
 from microtape.tensors.dtype import public
-from microtape.tensors.tensor import Size, Tensor
+from microtape.tensors.tensor import Tensor
 
 __all__ = [
     "broadcast_shapes",

@@ -6,13 +6,12 @@ import copy
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from microtape.absent import Absent
-from microtape.basics import devices, dtypes
+from microtape.basics import dtypes
 from microtape.basics.call_site import user_stacklevel
 from microtape.errors import InferenceTensorError, InPlaceError
 from microtape.tape.grad_mode import mode
@@ -22,7 +21,6 @@ from microtape.tape.leaf_grad import check_grad, grad_dtype_of, set_grad_dtype
 from microtape.tape.node import NO_EDGE, Node, NodeHooks, RemovableHandle, add_hook
 from microtape.tape.tensor_state import (
     INFERENCE,
-    Array,
     edge_of,
     ensure_meta,
     ensure_version,
@@ -35,33 +33,18 @@ from microtape.tape.tensor_state import (
 )
 from microtape.tape.views import keep_hooks
 from microtape.tape.watch import watch
+from microtape.tensors.attributes import Attributes
 from microtape.tensors.copying import deep_copied, reduced
 from microtape.tensors.dtype import dtype as Dtype  # noqa: N812 - a tensor has a property of that name
 from microtape.tensors.dtype import public
 from microtape.tensors.from_data import construct
-from microtape.tensors.methods import Methods
 from microtape.tensors.printing import represent
-
-_V = TypeVar("_V")
 
 _ndarray = np.ndarray
 _accumulating = threading.RLock()  # reentrant: accumulating may run operations, and their observers
 
 
-class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple of ints."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The number of elements of a tensor of this shape."""
-        return int(np.prod(self, dtype=np.int64))
-
-    def __repr__(self) -> str:
-        return f"microtape.Size({list(self)})"
-
-
-class Tensor(Methods):
+class Tensor(Attributes):
     """An array that remembers how it was computed.
 
     Make one with `microtape.tensor`, `zeros`, ...; its attribute `array` is the numpy array, of any shape and dtype.
@@ -74,101 +57,11 @@ class Tensor(Methods):
         """See `construct`. The engine makes its tensors with `new_tensor`, which does not call this."""
         return construct(cls, data, dtypes.get_default_dtype())
 
-    # Shape and dtype
-
-    @property
-    def shape(self) -> Size:
-        """The size of each dimension."""
-        return Size(self.array.shape)
-
-    @property
-    def dtype(self) -> Dtype:
-        """The element type; see Note [Two kinds of dtypes]."""
-        return public(self.array.dtype)
-
-    @property
-    def device(self) -> devices.device:
-        """The CPU, as for every tensor here."""
-        return devices.CPU
-
-    @property
-    def is_cuda(self) -> bool:
-        """False."""
-        return False
-
-    @property
-    def is_cpu(self) -> bool:
-        """True."""
-        return True
-
-    @property
-    def is_sparse(self) -> bool:
-        """False: there are no sparse tensors here."""
-        return False
-
-    @property
-    def itemsize(self) -> int:
-        """The bytes that an element takes."""
-        return self.array.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that all elements take."""
-        return self.array.nbytes
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
-
-    def dim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
-
-    def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of dimension `dim`. Raises IndexError if there is no such dimension."""
-        return self.shape if dim is None else self.array.shape[dim]
-
-    def numel(self) -> int:
-        """The number of elements."""
-        return self.array.size
-
-    ndimension, nelement = dim, numel
-
-    def is_floating_point(self) -> bool:
-        """Whether the dtype is floating."""
-        return self.array.dtype.kind == "f"
-
-    def is_complex(self) -> bool:
-        """Whether the dtype is complex."""
-        return self.array.dtype.kind == "c"
-
-    def is_signed(self) -> bool:
-        """Whether the dtype has negative numbers."""
-        return self.array.dtype.kind in "ifc"
-
-    def is_nonzero(self) -> bool:
-        """Whether the only element is not zero. Raises RuntimeError unless there is exactly one element."""
-        return bool(self)
-
-    def __len__(self) -> int:
-        if not self.array.ndim:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self.array)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self.array.ndim:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind())
-
     def __repr__(self) -> str:
         return represent(self)
 
     def __format__(self, spec: str) -> str:
         return format(self.item() if not self.array.ndim else repr(self), spec)
-
-    # A `__getattr__` would make every other attribute slower.
-    as_strided, bfloat16, resize_, to_sparse = Absent(), Absent(), Absent(), Absent()
 
     # The place in the graph
 
@@ -441,71 +334,6 @@ class Tensor(Methods):
             meta.hooks = NodeHooks()
         return meta.hooks
 
-    # Conversions to Python and numpy
-
-    def numpy(self, *, force: bool = False) -> Array:
-        """The numpy array, which shares this tensor's memory.
-
-        Raises RuntimeError if this tensor requires grad and grad mode is on, unless `force`: operations on the array
-        are not recorded.
-        """
-        if not force and mode.enabled and requires_grad(self):
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        return self._value_taken("numpy", self.array)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return self._value_taken("numpy", np.array(self.numpy(), dtype=dtype, copy=copy))
-
-    def item(self) -> Any:
-        """The element as a Python number. Raises RuntimeError unless there is exactly one element."""
-        if self.array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        return self._value_taken("item", self.array.item())
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers; of a 0-d tensor, the number."""
-        return self._value_taken("tolist", self.array.tolist())
-
-    def __float__(self) -> float:
-        self._check_conversion()
-        return self._value_taken("float", float(self.array.item()))
-
-    def _value_taken(self, op: str, value: _V) -> _V:
-        """Tell the observer, if there is one, that `op` takes `value` out of this tensor. Returns `value`."""
-        if (watcher := watch.watcher) is not None:
-            watcher.value_taken(op, self, value)
-        return value
-
-    def __complex__(self) -> complex:
-        self._check_conversion()
-        return complex(self.array.item())
-
-    def __int__(self) -> int:
-        self._check_conversion()
-        return int(self.array.item())
-
-    def __index__(self) -> int:
-        if self.array.dtype.kind not in "biu" or self.array.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.array.item())
-
-    def _check_conversion(self) -> None:
-        if self.array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        if requires_grad(self):
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=user_stacklevel(),
-            )
-
-    def __bool__(self) -> bool:
-        if self.array.size != 1:
-            what = "more than one value" if self.array.size else "no values"
-            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-        return bool(self.array.item())
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not is_leaf(self):
             raise RuntimeError(
@@ -529,4 +357,4 @@ class Tensor(Methods):
         return reduced(self)
 
 
-__all__ = ["Size", "Tensor"]
+__all__ = ["Tensor"]

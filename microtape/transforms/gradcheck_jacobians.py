@@ -20,8 +20,9 @@ from microtape.basics.dtypes import is_differentiable
 from microtape.errors import GradcheckError
 from microtape.tape.operation import refusal
 from microtape.tape.tensor_state import Array, new_tensor
+from microtape.tensors.attributes import Size
 from microtape.tensors.differentiate import grad
-from microtape.tensors.tensor import Size, Tensor
+from microtape.tensors.tensor import Tensor
 from microtape.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 Matrix: TypeAlias = Array

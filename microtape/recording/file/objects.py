@@ -25,9 +25,10 @@ from microtape.errors import RecordingError
 from microtape.recording.file.archive import zipped
 from microtape.recording.file.json_records import Damaged
 from microtape.recording.file.packing import DTYPES, name_of, npy_header, unpack_npy
+from microtape.tensors.attributes import Size
 from microtape.tensors.dtype import dtype, public
 from microtape.tensors.factories import from_numpy
-from microtape.tensors.tensor import Size, Tensor
+from microtape.tensors.tensor import Tensor
 
 JSON = "object.json"
 _FORMAT, _VERSION = "microtape object", 1

@@ -11,7 +11,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
 
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
@@ -24,9 +24,15 @@ _VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
+def only_zeros(recording: Recording) -> dict[str, bool]:
+    """For each leaf that a gradient reached, by name, whether it was zero everywhere in every pass."""
+    program = Program(recording)
+    return {program.name(node): is_zero for node, is_zero in _only_zeros(program).items()}
+
+
 def zero_gradients(program: Program) -> Iterator[Finding]:
     """One finding for each line where a gradient became zero everywhere, if leaves got nothing else."""
-    zero = _leaves_without(program)
+    zero = [leaf for leaf, is_zero in _only_zeros(program).items() if is_zero]
     if not zero:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
@@ -46,8 +52,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         yield _finding(program, position, step, list(dict.fromkeys(names)))
 
 
-def _leaves_without(program: Program) -> list[int]:
-    """The AccumulateGrad nodes whose gradient was zero everywhere in every pass that reached them."""
+def _only_zeros(program: Program) -> dict[int, bool]:
+    """For each AccumulateGrad node that a gradient reached, whether it was zero everywhere in every pass."""
     seen: dict[int, bool] = {}
     largest = program.sizes.largest
     for pass_ in program.recording.passes:
@@ -55,7 +61,7 @@ def _leaves_without(program: Program) -> list[int]:
             if any(one is not None for one in step.grad_outputs):
                 is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
                 seen[step.node] = seen.get(step.node, True) and is_zero and any(map(_counts, step.grad_outputs))
-    return [node for node, is_zero in seen.items() if is_zero]
+    return seen
 
 
 def _counts(value: Value | None) -> bool:

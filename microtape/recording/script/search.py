@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
 from microtape.recording.findings.updating import learned, loss_of, took_it_well
+from microtape.recording.findings.zeros import only_zeros
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 
@@ -22,18 +23,20 @@ class _Notice(NamedTuple):
     """What later passes may refute of a finding."""
 
     kind: str
-    leaf: str  # by name: later passes may number it otherwise
+    leaves: frozenset[str]  # by name: later passes may number them otherwise
     place: Place | None  # of its pass
     loss: float  # before an update of this size
 
     @classmethod
     def of(cls, one: Finding, recording: Recording) -> _Notice:
         """What there is of this in a finding."""
-        leaf = recording.tensors[one.tensor].name if one.tensor is not None else ""
+        leaves = frozenset([recording.tensors[one.tensor].name] if one.tensor is not None else [])
+        if one.kind == "zero gradient":
+            leaves = frozenset(leaf for leaf, is_zero in only_zeros(recording).items() if is_zero)
         if one.pass_ is None:
-            return cls(one.kind, leaf, None, math.nan)
+            return cls(one.kind, leaves, None, math.nan)
         pass_ = recording.passes[one.pass_]
-        return cls(one.kind, leaf, pass_.place, loss_of(recording, pass_))
+        return cls(one.kind, leaves, pass_.place, loss_of(recording, pass_))
 
 
 class Search:
@@ -46,8 +49,9 @@ class Search:
         self._known_notices = {_identity(one, first) for one in findings(first)}
         self._has_a_notice = False
         self._kept = [_Notice.of(one, first) for one in findings(first)]  # in the recording that is saved
-        self._reached: set[str] = set()  # the leaves that a gradient has reached, and those that were updated by theirs
-        self._learned: set[str] = set()
+        self._reached: set[str] = set()  # the leaves that a gradient has reached,
+        self._moved: set[str] = set()  # those that one has reached which was not zero,
+        self._learned: set[str] = set()  # and those that were updated by theirs
         self._losses: dict[Place | None, float] = {}
         self._over = monotonic() + seconds
         self._told = 0.0
@@ -75,11 +79,13 @@ class Search:
         return bool(self._kept) and all(self._is_refuted(one) for one in self._kept) and not findings(recording)
 
     def _is_refuted(self, one: _Notice) -> bool:
-        """Whether a leaf without a gradient or an update has got it since, or a loss fell after a large update."""
+        """Whether leaves without a gradient or an update have got it since, or a loss fell after a large update."""
         if one.kind == "no gradient":
-            return one.leaf in self._reached
+            return one.leaves <= self._reached
+        if one.kind == "zero gradient":
+            return one.leaves <= self._moved
         if one.kind == "accumulated":
-            return one.leaf in self._learned
+            return one.leaves <= self._learned
         return one.kind == "large update" and took_it_well(one.loss, self._losses.get(one.place, math.nan))
 
     def _note(self, recording: Recording) -> None:
@@ -88,6 +94,7 @@ class Search:
             self._losses[pass_.place] = loss_of(recording, pass_)
             leaves = (recording.nodes[step.node].variable for step in pass_.steps if step.grad_after is not None)
             self._reached.update(recording.tensors[leaf].name for leaf in leaves if leaf is not None)
+        self._moved.update(leaf for leaf, is_zero in only_zeros(recording).items() if not is_zero)
         self._learned.update(recording.tensors[leaf].name for leaf in learned(recording))
 
     def over(self, passes: int) -> SearchEnd | None:

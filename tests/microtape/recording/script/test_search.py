@@ -408,11 +408,24 @@ BOLD_STEP = """\
         w.data -= rate * w.grad
         w.grad = None
 """
+FACTORS = """\
+    import microtape as mt
+    w, v = mt.tensor(1.0, requires_grad=True), mt.tensor(0.0, requires_grad=True)
+    for _ in range(5):
+        (w * v - 1).pow(2).backward()
+        v.data -= {rate} * v.grad
+        w.grad = v.grad = None
+"""
+STARTS_AT_ZERO, STAYS_AT_ZERO = FACTORS.format(rate=0.1), FACTORS.format(rate=0.0)
 
 
 @pytest.mark.parametrize(
-    ("text", "kinds"), [(TWO_BATCHES, []), (TWO_MODELS, []), (BOLD_STEP, []), (LEFT_OUT, ["accumulated"])]
-)
+    ("text", "kinds"),
+    [
+        (TWO_BATCHES, []), (TWO_MODELS, []), (BOLD_STEP, []), (STARTS_AT_ZERO, []),
+        (LEFT_OUT, ["accumulated"]), (STAYS_AT_ZERO, ["zero gradient"]),
+    ],
+)  # fmt: skip
 def test_a_notice_that_later_passes_refute_is_gone(search: Search, text: str, kinds: list[str]) -> None:
     ended, recording = search(text)
     assert ended.search is not None

@@ -309,8 +309,8 @@ class _PassSearch:
             lines.append(f"Everything is finite before pass {self.pass_.index + 1} of the program.")
         return Finding(
             kind, "error", text, tuple(lines),
-            against_not_finite(node, in_backward=origin.step is not None, how=how, later=bool(self.pass_.index),
-                               of_data=of_data),
+            against_not_finite(node, in_backward=origin.step is not None, how=how, is_nan=kind == "nan",
+                               later=bool(self.pass_.index), of_data=of_data),
             node.place or self._first_use(node.id), origin.position,
             origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
             spread=tuple(spread),

@@ -12,10 +12,13 @@ _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
+_OF_POSITIVE_NUMBERS = ("sqrt", "rsqrt", "log", "log2", "log10")
 _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
 
 
-def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: bool, of_data: bool = False) -> str:
+def against_not_finite(
+    node: NodeRecord, *, in_backward: bool, how: str, is_nan: bool, later: bool, of_data: bool = False
+) -> str:
     """What to do where NaN or infinity begins."""
     op = node.op.rstrip("_")
     if node.variable is not None:
@@ -39,6 +42,11 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
         return "A row of scores that are all -inf has no softmax, nor has a row with inf: give each row a finite score."
     if op in _DEVIATIONS and not in_backward:
         return f"The {op} of a single number is 0/0: take it over a longer dimension, or pass correction=0."
+    if op in _OF_POSITIVE_NUMBERS and is_nan and not in_backward:
+        return (
+            f"The input is negative, where {op} has no real value: find out why, or make it positive, such as by "
+            "softplus, exp or clamp(min=eps)."
+        )
     if op in _ROOTS:
         return f"Keep the input away from 0: {op}(x + eps), or clamp x to a small number first."
     if op in _LOGARITHMS:

@@ -14,8 +14,20 @@ import numpy as np
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ", "0123456789-xyzn")
 FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "ln": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
     "sin": np.sin,
     "cos": np.cos,
+    "tan": np.tan,
+    "arcsin": np.arcsin,
+    "arccos": np.arccos,
+    "arctan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "arsinh": np.arcsinh,
+    "arcosh": np.arccosh,
+    "artanh": np.arctanh,
     "sign": np.sign,
     "sqrt": np.sqrt,
     "sigma": lambda x: 1 / (1 + np.exp(-x)),
@@ -51,9 +63,10 @@ def _parse(text: str) -> ast.expr | None:
         before, yes, test, no = condition.groups()
         text = f"{before}(({yes}) if ({test}) else ({no}))"
     text = text.replace("·", "*").replace("√", "sqrt ").replace("σ", "sigma").replace("½", "0.5")
+    text = text.replace("log₂", "log2").replace("log₁₀", "log10")
     text = re.sub(r"([\d⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]*[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ])", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
     text = re.sub(r"(\d)([a-z])", r"(\1*\2)", text)
-    text = re.sub(r"\b(ln|sin|cos|sign|sqrt) ([a-z])\b", r"\1(\2)", text)
+    text = re.sub(rf"\b({'|'.join(FUNCTIONS)}) ([a-z]|\d+)\b", r"\1(\2)", text)
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):

@@ -1,5 +1,6 @@
 """Inside of a step: every moment of it, the rule with names and numbers, and a cursor that hides what is next."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -146,6 +147,9 @@ def test_a_factor_stays_apart_from_what_takes_the_place_of_its_symbol():
         ("g · (1 / 2z)", {"g": 2.0, "z": 0.5}, 2.0),
         ("g · (1 where z > 0, else 0)", {"g": 2.0, "z": 0.5}, 2.0),
         ("g · eˣ⁻ᶻ", {"g": 1.0, "x": 2.0, "z": 2.0}, 1.0),
+        ("log₁₀ x", {"x": 100.0}, 2.0),
+        ("1 / (x · ln 10)", {"x": 1.0}, 1 / math.log(10)),
+        ("arcosh x", {"x": 1.0}, 0.0),
         ("g at i, 0 elsewhere", {"g": 1.0}, None),
         ("__import__('os')", {}, None),
         ("g / x", {"g": 1.0, "x": 0.0}, float("inf")),

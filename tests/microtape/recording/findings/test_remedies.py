@@ -87,3 +87,14 @@ def test_a_softmax_of_which_no_number_was_kept_is_not_told_to_use_softmax(tmp_pa
     finding = findings(load(tmp_path / "run.tape"))[0]
     assert finding.headline.startswith("NaN begins at softmax, test_remedies.py:")
     assert finding.remedy.endswith("give each row a finite score.")
+
+
+@pytest.mark.parametrize(("op", "how"), [("sqrt", "√(-0.5)"), ("log", "ln (-0.5)"), ("log10", "log₁₀ (-0.5)")])
+def test_a_small_number_is_added_to_a_zero_but_not_to_a_negative_number(op: str, how: str) -> None:
+    def program(low: float) -> None:
+        getattr(mt.tensor([1.0, low], requires_grad=True), op)().sum().backward()
+
+    negative, zero = (findings(record(lambda low=low: program(low)))[0] for low in (-0.5, 0.0))
+    assert negative.headline.endswith(f"{how} = nan")
+    assert negative.remedy.startswith(f"The input is negative, where {op} has no real value")
+    assert f"{op}(x + eps)" in zero.remedy

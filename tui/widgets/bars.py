@@ -18,8 +18,9 @@ from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
 from tui.widgets.strip_renderer import StripRenderer
 from tui.widgets.styled_text import StyledLine, TextSegment
-from tui.words.trace import never_called, pass_number, pass_title, place_text
+from tui.words.trace import never_called, pass_number, pass_title
 
+_PLACE_WIDTH = 36
 FORWARD, BACKWARD = " forward ", " backward "
 MARKS = {"leaf": "┷", "finding": "!", "stop": "◆", "failed": "✗"}
 ASCII_MARKS = {"leaf": "+", "finding": "!", "stop": "B", "failed": "x"}
@@ -191,7 +192,8 @@ def _what(cursor: StepCursor) -> StyledLine:
     if one is None:
         return title, gap, TextSegment(never_called(cursor.recording))
     which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
-    call = TextSegment(f"{pass_title(cursor.recording, one)}  {place_text(one.place)}", "$text-primary")
+    where = one.place.at_within(_PLACE_WIDTH) if one.place is not None else ""
+    call = TextSegment(f"{pass_title(cursor.recording, one)}  {where}", "$text-primary")
     return title, gap, which, *_problem(cursor.recording, one), gap, call
 
 

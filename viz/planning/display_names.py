@@ -11,6 +11,7 @@ from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 
 NAME_WIDTH = 24
+LOCATION_WIDTH = 36
 TITLE_WIDTH = 52
 
 
@@ -88,7 +89,7 @@ def operand_name(now: Moment, operand: Operand) -> str:
 def location(recording: Recording, place: Place) -> str:
     """`line 7` if the program is one file, `model.py:7` if it has several; `cell 3, line 7` in a notebook."""
     if len(recording.sources) > 1:
-        return visible(place.at, 36)
+        return visible(place.at_within(LOCATION_WIDTH), LOCATION_WIDTH)
     return f"line {place.line}" if place.file == recording.title else place.at_line
 
 

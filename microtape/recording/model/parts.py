@@ -51,6 +51,10 @@ class Place(NamedTuple):
         """The same without the file's folder: `model.py:12`."""
         return file_and_line(PurePath(self.file).name, self.line)
 
+    def at_within(self, width: int) -> str:
+        """`at`, or `at_name` if that is longer than `width`: the path of an installed package may be long."""
+        return self.at if len(self.at) <= width else self.at_name
+
     @property
     def at_line(self) -> str:
         """The line alone, `line 12`; in a notebook `cell 3, line 2`."""

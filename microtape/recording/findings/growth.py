@@ -45,7 +45,7 @@ def _crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
     """An operation of the new pass that was recorded after the old one, and the result of the old one that it uses."""
     evaluated = set(old.nodes)
     for number in new.nodes:
-        if number >= old.tape and program.node(number).pass_ is None:
+        if program.node(number).pass_ is None and program.is_recorded_between(number, old, new):
             for edge in program.node(number).edges:
                 if edge.node in evaluated and program.node(edge.node).variable is None:
                     return number, edge.node

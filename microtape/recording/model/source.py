@@ -51,6 +51,14 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
+@functools.lru_cache(maxsize=256)
+def loop_around(text: str, line: int) -> tuple[int, int] | None:
+    """The first and last line of the innermost loop around a line; None if there is none."""
+    loops = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.For | ast.While)]
+    around = [(one.lineno, one.end_lineno or one.lineno) for one in loops]
+    return max((one for one in around if one[0] <= line <= one[1]), default=None)
+
+
 def definition_line(lines: Sequence[str], first: int) -> int:
     """The line of a function's `def`, if its code begins at the line `first`: that of its first decorator, if any."""
     if first <= len(lines) and lines[first - 1].lstrip().startswith("@"):

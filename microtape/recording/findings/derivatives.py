@@ -105,9 +105,16 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     if len(outputs) > 1:
         lines.append(f"{count(len(outputs), 'gradient')} of this node are wrong.")
     severity: Severity = "error"
-    if node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
+    if node.kind == "function" and _is_identity(program, node):
+        severity = "notice"
+        text = headline(f"{node.op} hands its argument on, but changes its gradient: {at(place)}")
+        lines.append("A layer that reverses, scales or clips gradients does this on purpose.")
+    elif node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
         severity = "notice"
         lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
+    elif node.kind == "function" and _is_wrong_only_where_flat(first):
+        severity = "warning"
+        lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
     return Finding(
@@ -124,6 +131,20 @@ def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
     most = (_STEP if is_flat else _JUMP) * np.abs(analytical).max(initial=1e-30)
     found: npt.NDArray[Any] = numerical[np.abs(numerical) < most]
     return found
+
+
+def _is_identity(program: Program, node: NodeRecord) -> bool:
+    """Whether forward gives back the numbers that it got."""
+    refs = [one.ref for one in node.operands if one.ref is not None][:1]
+    values = [program.recording.value(ref) for ref in (*refs, *node.outputs)]
+    return len(values) == 2 and all(isinstance(one, np.ndarray) for one in values) and np.array_equal(*values)  # type: ignore[arg-type]
+
+
+def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
+    """Whether only such elements are wrong as forward does not depend on."""
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    is_steep = numerical != 0
+    return bool(is_steep.any()) and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
 
 
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:

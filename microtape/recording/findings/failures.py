@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.freed import freed
+from microtape.recording.findings.freed import at_a_name, freed
+from microtape.recording.findings.growth import crossing
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
-from microtape.recording.findings.remedies import UPDATE_LATER, out_of_place
-from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
+from microtape.recording.findings.remedies import UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere
+from microtape.recording.model.model import BackwardStep, ErrorRecord, Pass, Place, TensorRef
 from microtape.recording.model.source import place_in
 
 
@@ -52,13 +53,22 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
         lines.append(f"The write at {at(modified)} made it {versions[1]}, so the value that backward needs is gone.")
     if not lines:
         lines.append(f"{first_sentence(error.message)}.")
-    rewritten = out_of_place(program.recording, modified) if modified is not None else ""
-    if tensor is not None and program.recording.tensors[tensor].is_leaf:
+    record = program.recording.tensors[tensor] if tensor is not None else None
+    if record is not None and record.base is not None:
+        record = program.recording.tensors[record.base]
+    if record is not None and record.is_leaf and record.requires_grad:
         remedy = UPDATE_LATER
-    elif rewritten:
-        remedy = f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
+        if (carried := _carried_by(program, position, step.node)) is not None:
+            earlier, old = carried
+            lines.append(
+                f"{program.pass_name(position).capitalize()} goes back into the graph of pass {earlier.index + 1}, "
+                f"which retain_graph at {at(earlier.place)} has kept, through {old}."
+            )
+            remedy = f"Cut the old graph off where the next one begins: use {old}.detach(), and no retain_graph."
+    elif modified is not None:
+        remedy = write_elsewhere(program.recording, modified)
     else:
-        remedy = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
+        remedy = WRITE_ELSEWHERE
     text = headline(
         f"{name} was overwritten at {at(modified)}, but {node.op} at {_line(saved)} saved it for backward",
         f"{name} was overwritten at {at(modified)}; {node.op} had saved it for backward",
@@ -71,6 +81,16 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     )  # fmt: skip
 
 
+def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, str] | None:
+    """The earlier pass that went through a node and kept its graph, and the result of it that leads there again."""
+    later = program.recording.passes[position]
+    for earlier in program.recording.passes[:position]:
+        if earlier.retain_graph and node in earlier.nodes:
+            way = crossing(program, earlier, later)
+            return (earlier, program.name(at_a_name(program, later, *way)[1])) if way is not None else None
+    return None
+
+
 def _write_to(program: Program, saved: TensorRef) -> Place | None:
     """The line that wrote into a tensor, or into one that shares its memory, after that version."""
     tensors = program.recording.tensors
@@ -81,6 +101,10 @@ def _write_to(program: Program, saved: TensorRef) -> Place | None:
             ref is not None and ref.tensor in family and ref.version > saved.version for ref in node.outputs
         ):
             return node.place
+    for call in program.recording.calls:  # in a Function, which may have kept it from autograd
+        for step in call.steps:
+            if step.in_place and any(one.ref is not None and one.ref.tensor in family for one in step.outputs):
+                return step.place
     for border in program.recording.borders:
         if border.in_place and any(ref.tensor in family and ref.version > saved.version for ref in border.outputs):
             return border.place

@@ -119,7 +119,8 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
 
 def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
     root = program.root_name(pass_)
-    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
+    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes)
+    border = border or _remade(program, pass_) or _last_border(program, leaf)
     if border is not None:
         cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
         operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
@@ -304,6 +305,13 @@ def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | N
 def _is_changed(program: Program, leaf: TensorRecord) -> bool:
     """Whether the program updates it, or fails for want of its gradient."""
     return program.wants_gradient_of(leaf.id) or any(one.change != 0 for one in program.updated.get(leaf.id, ()))
+
+
+def _remade(program: Program, pass_: Pass) -> BorderRecord | None:
+    """The border at which a leaf of the pass, no root of it, was made of bare values: the way to those is not known."""
+    leaves = [program.node(one).variable for one in pass_.nodes if one not in {root.node for root in pass_.roots}]
+    made = (program.made_without_history.get(one) for one in leaves if one is not None)
+    return next((one for one in made if one is not None and one.kind == "copied"), None)
 
 
 def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:

@@ -31,7 +31,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, loop_around, only_assignment, tree_of, whole_lines, written_operands
+from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines, written_operands
 from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
@@ -220,22 +220,6 @@ class Program:
         passes = self.recording.passes
         return next((i for i, one in enumerate(passes) if one.tape > tape), len(passes) - 1 if passes else None)
 
-    def is_recorded_between(self, node: int, earlier: Pass, later: Pass) -> bool:
-        """Whether the program recorded a node after the earlier pass, for the later one.
-
-        NB: on PyTorch, a node stands on the tape from the first pass on that reaches it. Two losses that are computed
-        together and differentiated in turn look as if the second were computed in between; then the lines tell.
-        """
-        place, first, second = self.node(node).place, earlier.place, later.place
-        if node < earlier.tape or place is None or first is None or second is None:
-            return node >= earlier.tape
-        if len({(one.file, _function(one)) for one in (place, first, second)}) > 1:
-            return True
-        if first == second:
-            start, end = loop_around(self.recording.sources.get(first.file, ""), first.line) or (0, place.line)
-            return start <= place.line <= end
-        return not place.line < first.line < second.line
-
     def results(self, node: NodeRecord) -> list[Value]:
         """What is known of a node's outputs: nothing, if it is one of several that an operation has made."""
         values = [self.recording.value(ref) for ref in node.outputs if ref is not None]
@@ -335,11 +319,6 @@ class Program:
 def named_before_grad(program: Program, place: Place) -> list[str]:
     """The variables whose .grad a line uses: `h` in `print(h.grad.norm())`."""
     return re.findall(r"([\w.\[\]]+?)\.grad\b", whole_lines(program.recording, place))
-
-
-def _function(place: Place) -> str:
-    """The function that a place is in; a comprehension belongs to the one around it."""
-    return re.sub(r"(\.<locals>\.)?<(\w+comp|genexpr)>$", "", place.function) or "<module>"
 
 
 def _does(op: str, name: str, ops: Sequence[str]) -> bool:

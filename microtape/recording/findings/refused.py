@@ -142,10 +142,15 @@ def _left_off(program: Program, border: BorderRecord) -> Place | None:
         return None
     tree = dict(program.trees).get(place.file)
     for one in ast.walk(tree) if tree is not None else ():
-        if isinstance(one, ast.With | ast.FunctionDef) and one.lineno <= place.line <= (one.end_lineno or one.lineno):
-            about = one.decorator_list if isinstance(one, ast.FunctionDef) else [each.context_expr for each in one.items]
-            if any("grad" in ast.unparse(each) for each in about):
-                return None  # a block, or a function, that keeps history off
+        if isinstance(one, ast.With):
+            about = [each.context_expr for each in one.items]
+        elif isinstance(one, ast.FunctionDef):
+            about = one.decorator_list
+        else:
+            continue
+        is_around = one.lineno <= place.line <= (one.end_lineno or one.lineno)
+        if is_around and any("grad" in ast.unparse(each) for each in about):
+            return None  # a block, or a function, that keeps history off
     return _only_call(program, _turns_off)
 
 
@@ -185,8 +190,8 @@ def _freezes(statement: ast.AST) -> bool:
 def _turns_off(statement: ast.AST) -> bool:
     """Whether a statement turns grad mode off from there on."""
     match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[ast.Constant(value=False)])):
-            return name == "set_grad_enabled"
+        case ast.Expr(value=ast.Call(func=function, args=[ast.Constant(value=False)])):
+            return ast.unparse(function).endswith("set_grad_enabled")
     return False
 
 

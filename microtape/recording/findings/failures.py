@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.freed import at_a_name, freed
 from microtape.recording.findings.growth import crossing
+from microtape.recording.findings.hooks import hook_at
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
-from microtape.recording.findings.remedies import UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere
+from microtape.recording.findings.remedies import UNUSED, UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere
 from microtape.recording.model.model import BackwardStep, ErrorRecord, Pass, Place, TensorRef
 from microtape.recording.model.source import place_in
 
@@ -194,28 +194,6 @@ def _hook_returned(program: Program, position: int, hook: str, message: str) -> 
     return Finding("hook failed", "error", text, (f"{message}.",), remedy, place, position, step, node)
 
 
-def hook_at(program: Program, hook: str) -> Place | None:
-    """Where a hook returns, by its name; for a lambda, where it is registered, if there is only one."""
-    name = hook.rpartition(".")[2]
-    found = []
-    for file, tree in program.trees:
-        for one in ast.walk(tree):
-            if isinstance(one, ast.FunctionDef) and one.name == name:
-                returns = [each for each in ast.walk(one) if isinstance(each, ast.Return)]
-                found.append(place_in(program.recording, file, returns[-1] if returns else one, hook))
-            elif name == "<lambda>" and _registers_a_lambda(one):
-                found.append(place_in(program.recording, file, one, hook))
-    return found[0] if len(found) == 1 else None
-
-
-def _registers_a_lambda(tree: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether this is `x.register_hook(lambda g: ...)`, or the like."""
-    match tree:
-        case ast.Call(func=ast.Attribute(attr=attr), args=args):
-            return "hook" in attr and any(isinstance(one, ast.Lambda) for one in args)
-    return False
-
-
 def _raised(program: Program, position: int, step: BackwardStep | None, error: ErrorRecord) -> Finding:
     """An exception of the user's own code in backward, or one that has no cause of its own here."""
     pass_ = program.recording.passes[position]
@@ -223,7 +201,8 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
     node = program.node(step.node) if step is not None else None
     function = place.function.rpartition(".")[2] if place is not None else ""
     message = first_sentence(error.message) or error.type
-    if place is None and (hook := _hook_in(program, error.message)) is not None:
+    is_the_engine = place is None or (pass_.place is not None and place[:2] == pass_.place[:2])
+    if is_the_engine and (hook := _hook_in(program, error.message)) is not None:
         return _hook_returned(program, position, hook, message)
     kind: FindingKind = "failed"
     what = f"{pass_.kind}() failed"
@@ -237,11 +216,23 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
         lines.append(
             f"This was step {step.index + 1 if step else 1} of backward, at {program.name(node.id)} ({node.op})."
         )
-    remedy = "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
+    remedy = _advice(error.message)
     return Finding(
         kind, "error", text, tuple(lines), remedy, place or (node.place if node is not None else pass_.place), position,
         step.index if step is not None else None, node.id if node is not None else None,
     )  # fmt: skip
+
+
+def _advice(message: str) -> str:
+    """What to do about an exception that has no cause of its own here."""
+    if "not have been used in the graph" in message:
+        return UNUSED
+    if "Recomputed values" in message or "different number of tensors was saved" in message:
+        return (
+            "A checkpoint runs its function again in backward, and it did something else: it must read nothing that "
+            "changes in between, such as a counter, a list or a tensor that is written to."
+        )
+    return "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
 
 
 def _line(place: Place | None) -> str:

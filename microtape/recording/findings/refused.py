@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from microtape.recording.findings.cuts import cut_of, is_constant_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.remedies import UNUSED
 from microtape.recording.model.cut_history import crossing
 from microtape.recording.model.model import BorderRecord, ErrorRecord, Place
 from microtape.recording.model.source import expression, place_in, source_lines
@@ -217,7 +218,7 @@ def _remedy(message: str) -> str:
     if "Can't call numpy()" in message:
         return "Write .detach().numpy(): numpy records nothing, so an array takes no gradient back."
     if "not have been used in the graph" in message:
-        return "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
+        return UNUSED
     if "inplace" in message or "in-place" in message:
         return "Work on a .clone(), or write inside `with no_grad():`."
     return "The stepper shows what was computed before it."

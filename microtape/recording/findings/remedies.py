@@ -8,6 +8,7 @@ from microtape.recording.model.model import NodeRecord, Place, Recording
 from microtape.recording.model.source import whole_lines
 
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
+UNUSED = "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
 WRITE_ELSEWHERE = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")

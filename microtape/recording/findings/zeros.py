@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, TensorRef, Value
@@ -83,7 +84,9 @@ def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int
                 sent[one.node] = sent.get(one.node, False) or largest(one.term) > 0
         receivers = [node for node, is_more in sent.items() if not is_more]  # else what several nodes sent cancels
         if receivers:
-            is_origin = any(largest(value) > 0 for value in step.grad_outputs)
+            is_origin = (
+                any(largest(value) > 0 for value in step.grad_outputs) or zeroing_hook(program, step) is not None
+            )
             on_the_way.append((step, is_origin, receivers))
             if not is_origin:
                 wanted.add(step.node)
@@ -93,6 +96,9 @@ def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int
         for receiver in receivers:
             known = found.setdefault(receiver, {})
             known.update(islice(own.items(), max(0, _MOST_ORIGINS - len(known))))
+    for leaf in leaves:
+        if zeroing_hook(program, step := program.steps[position][leaf]) is not None:
+            found[leaf] = {leaf: step}
     return found
 
 
@@ -110,6 +116,9 @@ def _dead_before(program: Program, position: int, step: BackwardStep) -> Backwar
 def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
     node = program.node(step.node)
     pass_ = program.recording.passes[position]
+    hook = zeroing_hook(program, step)
+    if hook is not None:
+        return by_a_hook(program, position, step, hook, names)
     why, lines, severity, remedy = _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
     if (

@@ -77,6 +77,12 @@ def only_assignment(recording: Recording, name: str) -> Place | None:
     return found[0] if len(found) == 1 else None
 
 
+def assignments(recording: Recording, file: str) -> list[ast.Assign]:
+    """The simple assignments of a file, in the order of its lines."""
+    several = _assignments(recording.sources.get(file, "")).values()
+    return sorted({id(one): one for each in several for one in each}.values(), key=lambda one: one.lineno)
+
+
 @functools.lru_cache(maxsize=64)
 def _assignments(text: str) -> Mapping[str, Sequence[ast.Assign]]:
     """The assignments in a source text, by what they assign to."""

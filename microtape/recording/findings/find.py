@@ -9,6 +9,7 @@ import numpy as np
 
 from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
+from microtape.recording.findings.anew import made_anew
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.derivatives import wrong_derivatives
 from microtape.recording.findings.failures import failures
@@ -25,15 +26,16 @@ from microtape.recording.findings.returned import gradients_of_functions
 from microtape.recording.findings.scale import vanishing_and_exploding
 from microtape.recording.findings.shapes import wrong_shapes
 from microtape.recording.findings.sums import wrong_sums
+from microtape.recording.findings.symmetry import identical_units
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient,
+    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, strange_steps, idle_steps,
-    never_stepped, zero_gradients, written_through_a_view, unmeant_broadcasts, probabilities_for_scores,
-    growing_graphs, vanishing_and_exploding, large_updates,
+    never_stepped, zero_gradients, identical_units, written_through_a_view, unmeant_broadcasts,
+    probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

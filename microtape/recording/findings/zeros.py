@@ -215,12 +215,12 @@ def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     for one in node.operands:
         value = program.recording.value(one.ref) if one.ref is not None else None
         if one.ref is not None and isinstance(value, np.ndarray) and value.size and not value.any():
-            leaf = _leaf_behind(program, one.ref)
+            leaf = leaf_behind(program, one.ref)
             return (leaf.name or program.operand_name(one), True) if leaf else (program.operand_name(one), False)
     return None
 
 
-def _leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
+def leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
     """The leaf that a tensor is, or a view of, such as the transpose of a weight; None if it is neither."""
     record = program.recording.tensors[ref.tensor]
     number = program.producer.get(ref)

@@ -59,6 +59,14 @@ def loop_around(text: str, line: int) -> tuple[int, int] | None:
     return max((one for one in around if one[0] <= line <= one[1]), default=None)
 
 
+@functools.lru_cache(maxsize=256)
+def function_around(text: str, line: int) -> ast.FunctionDef | None:
+    """The innermost function around a line; None if there is none."""
+    functions = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.FunctionDef)]
+    around = [one for one in functions if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    return max(around, key=lambda one: one.lineno, default=None)
+
+
 def definition_line(lines: Sequence[str], first: int) -> int:
     """The line of a function's `def`, if its code begins at the line `first`: that of its first decorator, if any."""
     if first <= len(lines) and lines[first - 1].lstrip().startswith("@"):

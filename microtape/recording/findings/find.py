@@ -18,7 +18,7 @@ from microtape.recording.findings.growth import growing_graphs
 from microtape.recording.findings.idle import idle_steps, never_stepped, strange_steps
 from microtape.recording.findings.no_gradient import constant_penalties, no_gradient, results_without
 from microtape.recording.findings.not_finite import not_finite
-from microtape.recording.findings.probabilities import probabilities_for_scores
+from microtape.recording.findings.probabilities import probabilities_for_scores, wrong_dimension
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
@@ -35,7 +35,7 @@ _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, strange_steps, idle_steps,
     never_stepped, zero_gradients, identical_units, written_through_a_view, unmeant_broadcasts,
-    probabilities_for_scores, growing_graphs, vanishing_and_exploding, large_updates,
+    probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

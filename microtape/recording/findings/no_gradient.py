@@ -146,6 +146,14 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
     remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
     place = next((program.node(one).place for one in users), None)
+    further = {*users, *[each for one in users for each in program.users(one)]}  # a layer takes the transpose of a weight
+    if any(one.create_graph and one.kind == "grad" and further & {*one.nodes} for one in program.recording.passes):
+        return _Cause(
+            f"{root} is made of derivatives that do not depend on it", f"no derivative in {root} depends on it",
+            f"{program.name(users[0])} at {at(place)} uses it, but {root} takes only the derivative of that.",
+            f"Nothing, if {root} is meant to see derivatives only. Else add a term that uses the value itself.",
+            place or pass_.place, is_meant=True,
+        )  # fmt: skip
     if place is not None:
         return _Cause(
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",

@@ -22,6 +22,7 @@ _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
 _VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
+_FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -136,10 +137,10 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
         f"A gradient becomes zero at {node.op}, {at(node.place)}",
     )
     received = max(program.sizes.largest(value) for value in step.grad_outputs)
-    lines = [
-        f"{program.name(node.id)} received gradients up to {format_number(received)} and sent only zeros.", *lines,
-        f"Nothing else reaches {join(names)}.",
-    ]  # fmt: skip
+    if received > 0:  # of what was dead before the step, it may be nothing
+        what = program.name(node.id)
+        lines.insert(0, f"{what} received gradients up to {format_number(received)} and sent only zeros.")
+    lines.append(f"Nothing else reaches {join(names)}.")
     place = node.place or pass_.place
     return Finding(
         "zero gradient", severity, text, tuple(lines), remedy, place, position, step.index, node.id,
@@ -152,7 +153,17 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     operand = next((one for one in node.operands if one.ref is not None), None)
     name = program.operand_name(operand) if operand is not None else "its input"
     value = program.recording.value(operand.ref) if operand is not None else None
-    extent = _extent(value)
+    extent, results = _extent(value), program.results(node)
+    if node.pass_ is not None and program.doing(*_FLAT_TWICE):
+        return (
+            "relu has no curvature",
+            ["This is a second derivative: that of relu is 0 everywhere, since its slope is 0 or 1."],
+            "warning",
+            "Use an activation that is curved, such as tanh, gelu or softplus, where the loss has a second derivative.",
+        )
+    if (weight := _zero_weight(program, operand.ref if operand is not None else None)) is not None:
+        lines = [f"All of {weight} is 0, and so is what comes in: {op} is flat there."]
+        return f"{weight} is zero", lines, "warning", f"Start {weight} at small random numbers, as a new layer does."
     if program.does(node, *_DEAD):
         lines = [f"All of {name} lies where {op} is flat{extent}."]
         remedy = (
@@ -160,6 +171,13 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
+    if program.does(node, "softmax") and all(isinstance(one, np.ndarray) and (one == 1).all() for one in results):
+        lines = ["It is taken over a dimension with a single number, whose share is always 1."]
+        remedy = "For two classes, use sigmoid; else take softmax over the dimension of the classes."
+        return f"{op} of a single number is 1", lines, "warning", remedy
+    if program.does(node, "embedding") and (padding := [one.text for one in node.operands if "padding" in one.text]):
+        lines = [f"Every index is that of the padding ({padding[0]}), whose row gets no gradient."]
+        return "all is padding", lines, "warning", "Let padding_idx be an index that only the padding has."
     if program.does(node, *_SATURATED):
         lines = [f"{op} of {name} is so close to its limit that its derivative rounds to 0{extent}."]
         remedy = (
@@ -201,6 +219,19 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
         "warning",
         ("Look at the numbers that it saved, in the stepper."),
     )
+
+
+def _zero_weight(program: Program, ref: TensorRef | None) -> str | None:
+    """The weight that is zero everywhere, if an operand is so because of it."""
+    value, number = program.recording.value(ref), program.producer.get(ref) if ref is not None else None
+    if number is None or not isinstance(value, np.ndarray) or value.any():
+        return None
+    for one in program.node(number).operands:
+        leaf = leaf_behind(program, one.ref) if one.ref is not None else None
+        weight = program.recording.value(one.ref)
+        if leaf is not None and len(leaf.shape) > 1 and isinstance(weight, np.ndarray) and not weight.any():
+            return leaf.name or program.operand_name(one)
+    return None
 
 
 def _extent(value: Value | None) -> str:

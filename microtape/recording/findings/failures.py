@@ -44,7 +44,7 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     name = program.ref_name(stale.ref) if stale is not None else "a saved tensor"
     saved, modified = places.get("saved", node.place), places.get("modified")
     if modified is None and stale is not None:
-        modified = _write_to(program, stale.ref)
+        modified = write_to(program, stale.ref)
     lines = []
     if stale is not None:
         versions = f"version {stale.ref.version}", f"version {stale.version_now}"
@@ -91,7 +91,7 @@ def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, str] 
     return None
 
 
-def _write_to(program: Program, saved: TensorRef) -> Place | None:
+def write_to(program: Program, saved: TensorRef) -> Place | None:
     """The line that wrote into a tensor, or into one that shares its memory, after that version."""
     tensors = program.recording.tensors
     family = {saved.tensor, tensors[saved.tensor].base}

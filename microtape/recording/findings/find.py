@@ -12,6 +12,7 @@ from microtape.recording.findings.aliasing import written_through_a_view
 from microtape.recording.findings.anew import made_anew
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.derivatives import wrong_derivatives
+from microtape.recording.findings.discarded import discarded_gradients
 from microtape.recording.findings.eval_mode import left_in_eval_mode
 from microtape.recording.findings.failures import failures
 from microtape.recording.findings.finding import Finding
@@ -34,8 +35,8 @@ from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
-    constant_penalties, results_without, gradients_of_functions, never_reset, strange_steps, idle_steps,
-    never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view, unmeant_broadcasts,
+    constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
+    idle_steps, never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view, unmeant_broadcasts,
     probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")

@@ -146,7 +146,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
     remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
     place = next((program.node(one).place for one in users), None)
-    further = {*users, *[each for one in users for each in program.users(one)]}  # a layer takes the transpose of a weight
+    further = {*users, *[each for one in users for each in program.users(one)]}  # a layer uses the weight transposed
     if any(one.create_graph and one.kind == "grad" and further & {*one.nodes} for one in program.recording.passes):
         return _Cause(
             f"{root} is made of derivatives that do not depend on it", f"no derivative in {root} depends on it",

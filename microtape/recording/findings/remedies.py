@@ -31,9 +31,14 @@ def against_not_finite(node: NodeRecord, *, in_backward: bool, how: str, later: 
     if how.endswith((" is empty", "no target counts")):
         return "Leave such a batch out, or divide a sum by at least 1: there is nothing to take the mean of."
     if in_backward and "0 ·" in how:
+        instead = f"{op}(where(ok, x, 1))"
+        if op in _ROOTS:
+            instead = f"{op}(x + eps), or {instead}"
+        elif op in ("div", "true_divide"):
+            instead = "a / where(ok, b, 1)"
         return (
             "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "
-            f"such as {op}(where(ok, x, 1))."
+            f"such as {instead}."
         )
     if "softmax" in op and "-inf" in how:
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."

@@ -36,8 +36,9 @@ from microtape.recording.model.model import Recording
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
-    idle_steps, never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view, unmeant_broadcasts,
-    probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding, large_updates,
+    idle_steps, never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view,
+    unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
+    large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -14,6 +14,7 @@ from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, TensorRef, Value
 
+_FEWEST = 3  # passes in a row, for a layer that had gradients before
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
@@ -28,8 +29,10 @@ _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn"
 
 def zero_gradients(program: Program) -> Iterator[Finding]:
     """One finding for each line where a gradient became zero everywhere, if leaves got nothing else."""
-    zero = _leaves_without(program)
+    seen = _zero_by_pass(program)
+    zero = [leaf for leaf, passes in seen.items() if all(passes.values())]
     if not zero:
+        yield from _died(program, seen)
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
@@ -42,22 +45,57 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                 node = program.node(step.node)
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding
+                is_first = position == min(seen[leaf])
+                if program.does(node, *_DEAD) and not is_first and not _is_hidden(program, position, node.id):
+                    continue  # a loss, such as a hinge, that has nothing left to ask for
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(name)
     for position, step, names in found.values():
         yield _finding(program, position, step, list(dict.fromkeys(names)))
 
 
-def _leaves_without(program: Program) -> list[int]:
-    """The AccumulateGrad nodes whose gradient was zero everywhere in every pass that reached them."""
-    seen: dict[int, bool] = {}
+def _zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:
+    """For each AccumulateGrad node, whether its gradient was zero everywhere, by the passes that reached it."""
+    seen: dict[int, dict[int, bool]] = {}
     largest = program.sizes.largest
-    for pass_ in program.recording.passes:
+    for position, pass_ in enumerate(program.recording.passes):
         for step in program.leaf_steps(pass_):
             if any(one is not None for one in step.grad_outputs):
                 is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
-                seen[step.node] = seen.get(step.node, True) and is_zero and any(map(_counts, step.grad_outputs))
-    return [node for node, is_zero in seen.items() if is_zero]
+                seen.setdefault(step.node, {})[position] = is_zero and any(map(_counts, step.grad_outputs))
+    return seen
+
+
+def _died(program: Program, seen: Mapping[int, Mapping[int, bool]]) -> Iterator[Finding]:
+    """A finding if a hidden layer has died: leaves that got gradients at first, and got none in the last passes."""
+    ends = {leaf: [position for position, is_zero in passes.items() if is_zero] for leaf, passes in seen.items()}
+    dead = [leaf for leaf, zero in ends.items() if len(zero) >= _FEWEST and zero == [*seen[leaf]][-len(zero) :]]
+    if not dead:
+        return
+    position = ends[dead[0]][0]
+    dead = [leaf for leaf in dead if ends[leaf][0] == position]
+    found = _origins(program, position, dead)
+    for step in {one.index: one for leaf in dead for one in found.get(leaf, {}).values()}.values():
+        step = _dead_before(program, position, step)
+        if program.does(program.node(step.node), *_DEAD) and _is_hidden(program, position, step.node):
+            finding = _finding(program, position, step, [program.name(leaf) for leaf in dead])
+            since = f"It was not so before {program.pass_name(position)}, and has been so in every pass since."
+            yield finding._replace(explanation=(*finding.explanation, since))
+            return
+
+
+def _is_hidden(program: Program, position: int, node: int) -> bool:
+    """Whether another layer follows; else a loss, such as a hinge, may just have nothing left to ask for."""
+    evaluated, is_leaf = set(program.recording.passes[position].nodes), program.is_leaf
+    waiting, seen = [node], {node}
+    while waiting:
+        for user in program.users(waiting.pop()):
+            if user in evaluated and user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    behind = [edge.node for one in seen - {node} for edge in program.node(one).edges if edge.node is not None]
+    further = [edge.node for one in behind for edge in program.node(one).edges if program.node(one).name in _VIEWS]
+    return any(is_leaf[one] for one in (*behind, *further) if one is not None)
 
 
 def _counts(value: Value | None) -> bool:

@@ -169,10 +169,16 @@ def _gradients_of(
             f"The differentiated Tensor at index {unused[0]} appears to not have been used in the graph. Set "
             "allow_unused=True if this is the desired behavior."
         )
-    return [
+    found = [
         mark_if_inference(new_tensor(Tensor, np.array(gradient, order="C"))) if is_array(gradient) else gradient
         for gradient in result
     ]
+    if (watcher := watch.watcher) is not None:
+        operands = tuple([one for one in roots if isinstance(one, Tensor)])
+        for one in found if operands else ():
+            if one is not None and not requires_grad(one):
+                watcher.without_history("grad", operands, one)
+    return found
 
 
 def _batched_gradients(

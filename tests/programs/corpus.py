@@ -153,10 +153,17 @@ def record_program(program: Path, *, check: Check = "functions") -> tuple[Record
             if not any(one.has_failed for one in recorder.passes):
                 error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next  # without this file's frame
                 recorder.error = recorder.error_record(error)
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        distributed.destroy_process_group()  # as the end of the program's own process would
+    _end_as_a_process_would()
     return recorder.recording, output.getvalue()
+
+
+def _end_as_a_process_would() -> None:
+    """Leave nothing behind of what a program has set for its whole process."""
+    torch, distributed = sys.modules.get("torch"), sys.modules.get("torch.distributed")
+    if torch is not None:
+        torch.set_grad_enabled(True)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _stop_in_the_end(index: int) -> None:

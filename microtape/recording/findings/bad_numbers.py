@@ -39,7 +39,10 @@ def how_in_forward(program: Program, node: NodeRecord, value: _Array) -> tuple[s
     index = first_bad(value)
     result = format_number(value[index])
     if _mixes(program, node, value.shape, index):
-        return "", [_ranges(program, node, result), *_overflow(value, index)]
+        return "", [
+            _ranges(program, node, result),
+            *(_overflow(value, index) or _too_large(program, node, value.dtype)),
+        ]
     operands = _operands(program, node, value.shape, index)
     lines = [f"{indexed(program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
     known = program.values(node)
@@ -106,7 +109,9 @@ def how_of_nothing(program: Program, node: NodeRecord, value: Value | None) -> t
         return None
     for one in node.operands:
         if one.ref is not None and 0 in program.recording.tensors[one.ref.tensor].shape:
-            return f"{program.operand_name(one)} is empty", [f"{node.op} of no numbers is nan."]
+            name = program.operand_name(one)
+            name = "its input" if name.startswith("%") else name
+            return f"{name} is empty", [f"{node.op} of no numbers is nan."]
     if node.name.startswith("NllLoss"):
         return "no target counts", ["Each target is ignored, or its class has the weight 0: the mean is 0 / 0."]
     return None
@@ -180,3 +185,12 @@ def _overflow(value: _Array, index: _Index) -> list[str]:
     if value.dtype.kind != "f" or not np.isinf(value[index]):
         return []
     return [f"{value.dtype} holds numbers up to {float(np.finfo(value.dtype).max):.2g}."]
+
+
+def _too_large(program: Program, node: NodeRecord, dtype: Any) -> list[str]:
+    """A sentence for operands that the result's dtype cannot hold, to which autocast, say, has converted them."""
+    sizes = [program.sizes(program.recording.value(ref)) for ref in operand_refs(node)]
+    most = float(np.finfo(dtype).max) if dtype.kind == "f" else np.inf
+    if all(one is None or not one.largest > most for one in sizes):
+        return []
+    return [f"{dtype} holds numbers up to {most:.2g}: what is larger became inf."]

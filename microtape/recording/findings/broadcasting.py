@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_shape
-from microtape.recording.model.model import NodeRecord, Operand
+from microtape.recording.model.model import NodeRecord, Operand, TensorRef
 from microtape.recording.tables.fields import inside, picked
 
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
+_ARITHMETIC = ("add", "sub", "rsub", "mul", "div", "true_divide")
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
@@ -33,11 +34,26 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
             yield _in_a_loss(program, node, loss)
         if len(node.operands) < 2:
             continue
-        shapes = _column_and_vector(program, node)
+        shapes = _column_and_vector(program, node.operands, node.outputs[0] if node.outputs else None)
         if shapes is None or not _is_reduced(program, node.id):
             continue
         told.add(node.place.line)
         yield _finding(program, node, *shapes)
+    yield from _of_constants(program, told)
+
+
+def _of_constants(program: Program, told: set[int]) -> Iterator[Finding]:
+    """The same where neither has a history, such as a return minus a detached value, and a loss uses the table."""
+    for border in program.recording.borders:
+        if len(border.outputs) != 1 or border.op not in _ARITHMETIC or border.place is None:
+            continue
+        users = program.readers.get(border.outputs[0].tensor, ())
+        if border.place.line in told or not users:
+            continue
+        shapes = _column_and_vector(program, border.operands, border.outputs[0])
+        if shapes is not None and any(_is_reduced(program, one) for one in users):
+            told.add(border.place.line)
+            yield _finding(program, program.node(users[0])._replace(place=border.place, op=border.op), *shapes)
 
 
 def _loss_that_expands(program: Program, node: NodeRecord) -> NodeRecord | None:
@@ -53,15 +69,16 @@ def _loss_that_expands(program: Program, node: NodeRecord) -> NodeRecord | None:
     return users[0] if before in ((size,), (size, 1)) else None
 
 
-def _column_and_vector(program: Program, node: NodeRecord) -> tuple[Operand, Operand] | None:
+def _column_and_vector(
+    program: Program, operands: Sequence[Operand], output: TensorRef | None
+) -> tuple[Operand, Operand] | None:
     """The operands of shapes (N, 1) and (N,), if the result is N×N and no operation next to it made the column."""
-    output = node.outputs[0] if node.outputs else None
     if output is None:
         return None
     shape = program.recording.tensors[output.tensor].shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
         return None
-    tensors = [one for one in node.operands if one.ref is not None]
+    tensors = [one for one in operands if one.ref is not None]
     by_shape = {program.recording.tensors[one.ref.tensor].shape: one for one in tensors if one.ref is not None}
     column, vector = by_shape.get((shape[0], 1)), by_shape.get((shape[0],))
     if column is None or vector is None or _is_meant(program, column) or _is_meant(program, vector):
@@ -75,6 +92,8 @@ def _is_meant(program: Program, operand: Operand) -> bool:
     number = program.producer.get(operand.ref)
     if number is not None:
         return program.does(program.node(number), *_MEANT)
+    if (border := program.borders.get(operand.ref)) is not None:
+        return border.op in _MEANT
     return program.recording.tensors[operand.ref.tensor].base is not None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microtape.recording.model.model import BorderKind, BorderRecord
+from microtape.recording.model.model import BorderKind, BorderRecord, Recording
 
 _CUTS: Mapping[BorderKind, str] = {
     "detach": "{op}()",
@@ -38,8 +38,15 @@ _REMEDIES: Mapping[BorderKind, str] = {
 
 
 def is_gradient(border: BorderRecord) -> bool:
-    """Whether it is a gradient that `grad` gave without a history."""
+    """Whether it is a gradient that `grad` gave without a history, because its `create_graph` is not set."""
     return border.kind == "not differentiable" and border.op == "grad"
+
+
+def is_constant_gradient(recording: Recording, border: BorderRecord) -> bool:
+    """Whether it is a gradient without a history although `create_graph` was set: nothing in it has one."""
+    return is_gradient(border) and any(
+        one.kind == "grad" and one.create_graph and one.place == border.place for one in recording.passes
+    )
 
 
 def cut_of(border: BorderRecord) -> str:

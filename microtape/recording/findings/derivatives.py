@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.findings.failures import returned_at
+from microtape.recording.findings.failures import returned_at, write_to
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.findings.returned import misfits
@@ -105,11 +105,29 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     if len(outputs) > 1:
         lines.append(f"{count(len(outputs), 'gradient')} of this node are wrong.")
     severity: Severity = "error"
-    if node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
+    if node.kind == "function" and _is_identity(program, node):
+        severity = "notice"
+        text = headline(f"{node.op} hands its argument on, but changes its gradient: {at(place)}")
+        lines.append("A layer that reverses, scales or clips gradients does this on purpose.")
+    elif node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
         severity = "notice"
         lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
+    elif node.kind == "function" and _is_wrong_only_where_flat(first):
+        severity = "warning"
+        lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
+    if (overwritten := _overwritten_attribute(program, node)) is not None:
+        attribute, written = overwritten
+        text = headline(
+            f"{function} is wrong: {attribute} was overwritten at {at(written)}, after forward",
+            f"{function} is wrong: {attribute} was overwritten after forward",
+        )
+        lines.append(
+            f"Attributes of ctx are not watched, so that backward used what {at(written)} made of {attribute}."
+        )
+        remedy = "Keep it with ctx.save_for_backward, which notices such a write; and write into a .clone() there."
+        others, place = (*others, ("modified", written)), place or written
     return Finding(
         "wrong derivative", severity, text, tuple(lines), remedy, place, position,
         step.index if step is not None else None, node.id, None, others,
@@ -124,6 +142,30 @@ def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
     most = (_STEP if is_flat else _JUMP) * np.abs(analytical).max(initial=1e-30)
     found: npt.NDArray[Any] = numerical[np.abs(numerical) < most]
     return found
+
+
+def _overwritten_attribute(program: Program, node: NodeRecord) -> tuple[str, Place] | None:
+    """An attribute of ctx that holds a tensor, and the line that wrote into it when forward had run."""
+    function = next((one for one in program.recording.functions if one.node == node.id), None)
+    for one in function.attributes if function is not None else ():
+        written = write_to(program, one.value.ref) if one.value.ref is not None else None
+        if written is not None:
+            return one.name if one.name.startswith("ctx.") else f"ctx.{one.name}", written
+    return None
+
+
+def _is_identity(program: Program, node: NodeRecord) -> bool:
+    """Whether forward gives back the numbers that it got."""
+    refs = [one.ref for one in node.operands if one.ref is not None][:1]
+    values = [program.recording.value(ref) for ref in (*refs, *node.outputs)]
+    return len(values) == 2 and all(isinstance(one, np.ndarray) for one in values) and np.array_equal(*values)  # type: ignore[arg-type]
+
+
+def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
+    """Whether only such elements are wrong as forward does not depend on."""
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    is_steep = numerical != 0
+    return bool(is_steep.any()) and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
 
 
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:

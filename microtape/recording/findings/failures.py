@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.freed import freed
+from microtape.recording.findings.freed import at_a_name, freed
+from microtape.recording.findings.growth import crossing
+from microtape.recording.findings.hooks import hook_at
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
-from microtape.recording.findings.remedies import UPDATE_LATER, out_of_place
-from microtape.recording.model.model import BackwardStep, ErrorRecord, Place, TensorRef
+from microtape.recording.findings.remedies import UNUSED, UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere
+from microtape.recording.model.model import BackwardStep, ErrorRecord, Pass, Place, TensorRef
 from microtape.recording.model.source import place_in
 
 
@@ -43,7 +44,7 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     name = program.ref_name(stale.ref) if stale is not None else "a saved tensor"
     saved, modified = places.get("saved", node.place), places.get("modified")
     if modified is None and stale is not None:
-        modified = _write_to(program, stale.ref)
+        modified = write_to(program, stale.ref)
     lines = []
     if stale is not None:
         versions = f"version {stale.ref.version}", f"version {stale.version_now}"
@@ -52,13 +53,22 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
         lines.append(f"The write at {at(modified)} made it {versions[1]}, so the value that backward needs is gone.")
     if not lines:
         lines.append(f"{first_sentence(error.message)}.")
-    rewritten = out_of_place(program.recording, modified) if modified is not None else ""
-    if tensor is not None and program.recording.tensors[tensor].is_leaf:
+    record = program.recording.tensors[tensor] if tensor is not None else None
+    if record is not None and record.base is not None:
+        record = program.recording.tensors[record.base]
+    if record is not None and record.is_leaf and record.requires_grad:
         remedy = UPDATE_LATER
-    elif rewritten:
-        remedy = f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
+        if (carried := _carried_by(program, position, step.node)) is not None:
+            earlier, old = carried
+            lines.append(
+                f"{program.pass_name(position).capitalize()} goes back into the graph of pass {earlier.index + 1}, "
+                f"which retain_graph at {at(earlier.place)} has kept, through {old}."
+            )
+            remedy = f"Cut the old graph off where the next one begins: use {old}.detach(), and no retain_graph."
+    elif modified is not None:
+        remedy = write_elsewhere(program.recording, modified)
     else:
-        remedy = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
+        remedy = WRITE_ELSEWHERE
     text = headline(
         f"{name} was overwritten at {at(modified)}, but {node.op} at {_line(saved)} saved it for backward",
         f"{name} was overwritten at {at(modified)}; {node.op} had saved it for backward",
@@ -71,7 +81,17 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     )  # fmt: skip
 
 
-def _write_to(program: Program, saved: TensorRef) -> Place | None:
+def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, str] | None:
+    """The earlier pass that went through a node and kept its graph, and the result of it that leads there again."""
+    later = program.recording.passes[position]
+    for earlier in program.recording.passes[:position]:
+        if earlier.retain_graph and node in earlier.nodes:
+            way = crossing(program, earlier, later)
+            return (earlier, program.name(at_a_name(program, later, *way)[1])) if way is not None else None
+    return None
+
+
+def write_to(program: Program, saved: TensorRef) -> Place | None:
     """The line that wrote into a tensor, or into one that shares its memory, after that version."""
     tensors = program.recording.tensors
     family = {saved.tensor, tensors[saved.tensor].base}
@@ -81,6 +101,10 @@ def _write_to(program: Program, saved: TensorRef) -> Place | None:
             ref is not None and ref.tensor in family and ref.version > saved.version for ref in node.outputs
         ):
             return node.place
+    for call in program.recording.calls:  # in a Function, which may have kept it from autograd
+        for step in call.steps:
+            if step.in_place and any(one.ref is not None and one.ref.tensor in family for one in step.outputs):
+                return step.place
     for border in program.recording.borders:
         if border.in_place and any(ref.tensor in family and ref.version > saved.version for ref in border.outputs):
             return border.place
@@ -170,28 +194,6 @@ def _hook_returned(program: Program, position: int, hook: str, message: str) -> 
     return Finding("hook failed", "error", text, (f"{message}.",), remedy, place, position, step, node)
 
 
-def hook_at(program: Program, hook: str) -> Place | None:
-    """Where a hook returns, by its name; for a lambda, where it is registered, if there is only one."""
-    name = hook.rpartition(".")[2]
-    found = []
-    for file, tree in program.trees:
-        for one in ast.walk(tree):
-            if isinstance(one, ast.FunctionDef) and one.name == name:
-                returns = [each for each in ast.walk(one) if isinstance(each, ast.Return)]
-                found.append(place_in(program.recording, file, returns[-1] if returns else one, hook))
-            elif name == "<lambda>" and _registers_a_lambda(one):
-                found.append(place_in(program.recording, file, one, hook))
-    return found[0] if len(found) == 1 else None
-
-
-def _registers_a_lambda(tree: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether this is `x.register_hook(lambda g: ...)`, or the like."""
-    match tree:
-        case ast.Call(func=ast.Attribute(attr=attr), args=args):
-            return "hook" in attr and any(isinstance(one, ast.Lambda) for one in args)
-    return False
-
-
 def _raised(program: Program, position: int, step: BackwardStep | None, error: ErrorRecord) -> Finding:
     """An exception of the user's own code in backward, or one that has no cause of its own here."""
     pass_ = program.recording.passes[position]
@@ -199,7 +201,8 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
     node = program.node(step.node) if step is not None else None
     function = place.function.rpartition(".")[2] if place is not None else ""
     message = first_sentence(error.message) or error.type
-    if place is None and (hook := _hook_in(program, error.message)) is not None:
+    is_the_engine = place is None or (pass_.place is not None and place[:2] == pass_.place[:2])
+    if is_the_engine and (hook := _hook_in(program, error.message)) is not None:
         return _hook_returned(program, position, hook, message)
     kind: FindingKind = "failed"
     what = f"{pass_.kind}() failed"
@@ -213,11 +216,23 @@ def _raised(program: Program, position: int, step: BackwardStep | None, error: E
         lines.append(
             f"This was step {step.index + 1 if step else 1} of backward, at {program.name(node.id)} ({node.op})."
         )
-    remedy = "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
+    remedy = _advice(error.message)
     return Finding(
         kind, "error", text, tuple(lines), remedy, place or (node.place if node is not None else pass_.place), position,
         step.index if step is not None else None, node.id if node is not None else None,
     )  # fmt: skip
+
+
+def _advice(message: str) -> str:
+    """What to do about an exception that has no cause of its own here."""
+    if "not have been used in the graph" in message:
+        return UNUSED
+    if "Recomputed values" in message or "different number of tensors was saved" in message:
+        return (
+            "A checkpoint runs its function again in backward, and it did something else: it must read nothing that "
+            "changes in between, such as a counter, a list or a tensor that is written to."
+        )
+    return "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
 
 
 def _line(place: Place | None) -> str:

@@ -9,15 +9,18 @@ import numpy as np
 
 from microtape.basics.collector import paused
 from microtape.recording.findings.aliasing import written_through_a_view
+from microtape.recording.findings.anew import made_anew
 from microtape.recording.findings.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.derivatives import wrong_derivatives
+from microtape.recording.findings.discarded import discarded_gradients
+from microtape.recording.findings.eval_mode import left_in_eval_mode
 from microtape.recording.findings.failures import failures
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.growth import growing_graphs
 from microtape.recording.findings.idle import idle_steps, never_stepped, strange_steps
 from microtape.recording.findings.no_gradient import constant_penalties, no_gradient, results_without
 from microtape.recording.findings.not_finite import not_finite
-from microtape.recording.findings.probabilities import probabilities_for_scores
+from microtape.recording.findings.probabilities import probabilities_for_scores, wrong_dimension
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.refused import refused
 from microtape.recording.findings.replaced import replaced_leaves
@@ -25,15 +28,17 @@ from microtape.recording.findings.returned import gradients_of_functions
 from microtape.recording.findings.scale import vanishing_and_exploding
 from microtape.recording.findings.shapes import wrong_shapes
 from microtape.recording.findings.sums import wrong_sums
+from microtape.recording.findings.symmetry import identical_units
 from microtape.recording.findings.updating import large_updates, never_reset
 from microtape.recording.findings.zeros import zero_gradients
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
-    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, no_gradient,
-    constant_penalties, results_without, gradients_of_functions, never_reset, strange_steps, idle_steps,
-    never_stepped, zero_gradients, written_through_a_view, unmeant_broadcasts, probabilities_for_scores,
-    growing_graphs, vanishing_and_exploding, large_updates,
+    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
+    constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
+    idle_steps, never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view,
+    unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
+    large_updates,
 )  # fmt: skip
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.order import recorded_between
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 
@@ -53,6 +55,11 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), "
             "or call backward once for all of it."
         )
+        if _are_in_order(program.node(old).place, freed_at, place):
+            remedy = (
+                f"If {freeing.name} should not train what {what} comes from, give {what}.detach() to its loss. Else "
+                "add the losses and call backward once."
+            )
         tensor = program.tensor_of(program.node(old))
     elif earlier is not None and {root.node for root in earlier.roots} == {root.node for root in pass_.roots}:
         place, tensor = freed_at, None
@@ -121,15 +128,24 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
     for number in pass_.nodes:
         if number < freeing.tape or program.node(number).variable is not None:
             continue
+        if freeing.kept is not None and not recorded_between(program, number, freeing.kept, pass_):
+            continue
         for edge in program.node(number).edges:
             old = edge.node
             is_old = old is not None and old < freeing.tape and program.node(old).variable is None
             if old is not None and is_old and _leads_to(program, old, failed):
-                return _at_a_name(program, pass_, number, old)
+                return at_a_name(program, pass_, number, old)
     return None
 
 
-def _at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
+def _are_in_order(*places: Place | None) -> bool:
+    """Whether lines of one function follow each other, so that they most likely ran in the same round of a loop."""
+    several = [one for one in places if one is not None]
+    functions = {(one.file, one.function) for one in several}
+    return len(functions) == 1 and all(one.line < other.line for one, other in pairwise(several))
+
+
+def at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
     """The same, or its neighbour that hands on a result with a name, such as the state that an RNN returned last."""
     evaluated = set(pass_.nodes)
     users = [one for one in program.users(user) if one in evaluated]

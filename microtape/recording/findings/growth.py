@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.order import recorded_between
 from microtape.recording.findings.program import Program, at, count, headline
 from microtape.recording.model.model import Pass
 
@@ -31,9 +32,9 @@ def _evaluated_again(program: Program) -> Finding | None:
         if not old.retain_graph or not new.is_complete or old.kind != "backward":
             continue
         again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
-        crossing = _crossing(program, old, new)
-        if again and crossing is not None:
-            return _finding(program, after, crossing, (
+        way = crossing(program, old, new)
+        if again and way is not None:
+            return _finding(program, after, way, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
                 f"{program.pass_name(before)} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
                 f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds old gradients anew.",
@@ -41,14 +42,20 @@ def _evaluated_again(program: Program) -> Finding | None:
     return None
 
 
-def _crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
-    """An operation of the new pass that was recorded after the old one, and the result of the old one that it uses."""
-    evaluated = set(old.nodes)
+def crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
+    """An operation of the new pass that was recorded after the old one, and the result of the old one that it uses.
+
+    That may be a view of such a result, which the old pass did not need: the state that an RNN hands on.
+    """
+    hanging = {one for one in old.nodes if program.node(one).variable is None}
     for number in new.nodes:
-        if number >= old.tape and program.node(number).pass_ is None:
-            for edge in program.node(number).edges:
-                if edge.node in evaluated and program.node(edge.node).variable is None:
-                    return number, edge.node
+        node = program.node(number)
+        used = next((edge.node for edge in node.edges if edge.node in hanging), None)
+        if used is None or node.pass_ is not None:
+            continue
+        if recorded_between(program, number, old, new):
+            return number, used
+        hanging.add(number)
     return None
 
 
@@ -59,7 +66,7 @@ def _kept(program: Program) -> Finding | None:
         return None
     starts = [one.tape for one in passes]
     depth = [0] * len(nodes)  # how many passes lie between a node and the oldest that it hangs on
-    deepest, crossing = 0, (0, 0)
+    deepest, way = 0, (0, 0)
     for node in nodes:
         here = bisect_right(starts, node.id)
         for edge in node.edges:
@@ -68,21 +75,21 @@ def _kept(program: Program) -> Finding | None:
                 if depth[edge.node] + crosses > depth[node.id]:
                     depth[node.id] = depth[edge.node] + crosses
                     if crosses and depth[node.id] > deepest:
-                        deepest, crossing = depth[node.id], (node.id, edge.node)
+                        deepest, way = depth[node.id], (node.id, edge.node)
     last = passes[-1]
-    if deepest < _FEWEST or crossing[0] in last.nodes:
+    if deepest < _FEWEST or way[0] in last.nodes:
         return None
-    return _finding(program, program.pass_after(crossing[0]), crossing, (
-        f"What {at(nodes[crossing[0]].place)} computes hangs on the graphs of {deepest:,} passes, and no backward "
+    return _finding(program, program.pass_after(way[0]), way, (
+        f"What {at(nodes[way[0]].place)} computes hangs on the graphs of {deepest:,} passes, and no backward "
         "goes through it: none of them can be freed.",
         "Memory grows with every pass.",
     ), None)  # fmt: skip
 
 
 def _finding(
-    program: Program, position: int | None, crossing: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
+    program: Program, position: int | None, way: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
 ) -> Finding:
-    user, used = program.node(crossing[0]), program.node(crossing[1])
+    user, used = program.node(way[0]), program.node(way[1])
     name = program.name(used.id)
     severity: Severity = "warning" if program.updated else "notice"
     text = headline(

@@ -119,7 +119,8 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
 
 def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
     root = program.root_name(pass_)
-    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes) or _last_border(program, leaf)
+    border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes)
+    border = border or _remade(program, pass_) or _last_border(program, leaf)
     if border is not None:
         cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
         operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
@@ -145,6 +146,14 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
     remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
     place = next((program.node(one).place for one in users), None)
+    further = {*users, *[each for one in users for each in program.users(one)]}  # a layer uses the weight transposed
+    if any(one.create_graph and one.kind == "grad" and further & {*one.nodes} for one in program.recording.passes):
+        return _Cause(
+            f"{root} is made of derivatives that do not depend on it", f"no derivative in {root} depends on it",
+            f"{program.name(users[0])} at {at(place)} uses it, but {root} takes only the derivative of that.",
+            f"Nothing, if {root} is meant to see derivatives only. Else add a term that uses the value itself.",
+            place or pass_.place, is_meant=True,
+        )  # fmt: skip
     if place is not None:
         return _Cause(
             f"{root} does not use what {at(place)} computes of it", f"{root} was not computed from it",
@@ -304,6 +313,13 @@ def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | N
 def _is_changed(program: Program, leaf: TensorRecord) -> bool:
     """Whether the program updates it, or fails for want of its gradient."""
     return program.wants_gradient_of(leaf.id) or any(one.change != 0 for one in program.updated.get(leaf.id, ()))
+
+
+def _remade(program: Program, pass_: Pass) -> BorderRecord | None:
+    """The border at which a leaf of the pass, no root of it, was made of bare values: the way to those is not known."""
+    leaves = [program.node(one).variable for one in pass_.nodes if one not in {root.node for root in pass_.roots}]
+    made = (program.made_without_history.get(one) for one in leaves if one is not None)
+    return next((one for one in made if one is not None and one.kind == "copied"), None)
 
 
 def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:

@@ -9,6 +9,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord
+from microtape.recording.model.source import expression
 
 _SQUASHING = ("softmax", "sigmoid")
 _SAME_NUMBERS = (
@@ -18,14 +19,15 @@ _SAME_NUMBERS = (
 
 
 _LOSSES = ("log_softmax", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
+_TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 
 
 def probabilities_for_scores(program: Program) -> Iterator[Finding]:
     """One finding for each place where a loss gets what softmax or sigmoid made, not scores or logarithms."""
     told = set()
-    for node in program.doing(*_LOSSES):
-        what = _loss(program, node)
-        squashed = _squashed(program, node) if what else None
+    losses = [(node, _loss(program, node)) for node in program.doing(*_LOSSES)]
+    for node, what in [*losses, *((node, "kl_div") for node in _divergences(program))]:
+        squashed = _squashed(program, node, 1 if what == "kl_div" else 0) if what else None
         if squashed is None or node.place is None or node.place in told:
             continue
         which = "sigmoid" if program.does(squashed, "sigmoid") else "softmax"
@@ -45,6 +47,17 @@ def _loss(program: Program, node: NodeRecord) -> str:
     return "nll_loss" if program.does(node, "nll_loss", "nll_loss2d") else ""
 
 
+def _divergences(program: Program) -> Iterator[NodeRecord]:
+    """The products of target and input in kl_div, which is computed of simpler operations: Σ t · ln t - t · input."""
+    text = "".join(program.recording.sources.values())
+    for node in program.doing("mul") if "kl_div" in text or "KLDivLoss" in text else ():
+        users = [program.node(one) for one in program.users(node.id)]
+        is_subtracted = len(users) == 1 and program.does(users[0], "sub") and users[0].edges[-1].node == node.id
+        written = expression(program.recording, node.place)
+        if is_subtracted and users[0].place == node.place and written.endswith(")") and " * " not in written:
+            yield node
+
+
 def _users(program: Program, node: NodeRecord) -> set[int]:
     """The nodes that get the numbers of a node as they are."""
     found: set[int] = set()
@@ -57,9 +70,9 @@ def _users(program: Program, node: NodeRecord) -> set[int]:
     return found
 
 
-def _squashed(program: Program, node: NodeRecord) -> NodeRecord | None:
+def _squashed(program: Program, node: NodeRecord, edge: int) -> NodeRecord | None:
     """The softmax or sigmoid whose results a loss gets, perhaps in another shape."""
-    before = node.edges[0].node if node.edges else None
+    before = node.edges[edge].node if edge < len(node.edges) else None
     while before is not None:
         one = program.node(before)
         if program.does(one, *_SQUASHING):
@@ -70,17 +83,49 @@ def _squashed(program: Program, node: NodeRecord) -> NodeRecord | None:
     return None
 
 
+def wrong_dimension(program: Program) -> Iterator[Finding]:
+    """One finding for each place where nll_loss gets logarithms that are normalised over the batch, not the classes."""
+    told = set()
+    for node in program.doing("nll_loss"):
+        before = node.edges[0].node if node.edges else None
+        soft = program.node(before) if before is not None else None
+        tensor = program.tensor_of(soft) if soft is not None and program.does(soft, "log_softmax") else None
+        shape = program.recording.tensors[tensor].shape if tensor is not None else ()
+        if soft is None or len(shape) != 2 or not {"dim=0", "0"} & {one.text for one in soft.operands}:
+            continue
+        if soft.place in told:
+            continue
+        told.add(soft.place)
+        examples, classes = shape
+        yield Finding(
+            "probabilities", "warning",
+            headline(f"log_softmax at {at(soft.place)} is over the {examples} examples, not the {classes} classes",
+                     f"log_softmax at {at(soft.place)} is over the examples, not the classes"),
+            ("With dim=0, the probabilities of a class add up to 1 over the batch; those of an example do not.",
+             f"nll_loss at {at(node.place)} reads a row of {classes} classes for each example."),
+            "Pass dim=1 (or dim=-1) to log_softmax, or give the scores to cross_entropy.",
+            soft.place, program.pass_after(soft.id), None, soft.id, tensor,
+            (("used", node.place),) if node.place is not None else (),
+        )  # fmt: skip
+
+
 def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str, which: str) -> Finding:
     name = next((program.operand_name(one) for one in node.operands if one.ref is not None), "%")
-    name = program.name(squashed.id) if name.startswith("%") else name
+    name = program.name(squashed.id) if name.startswith("%") or what == "kl_div" else name
     named = not name.startswith("%")
     short = what.replace("binary_cross_entropy_with_logits", "bce_with_logits")
-    takes = "logarithms" if what == "nll_loss" else "scores"
+    takes = "logarithms" if what in _TAKE_LOGARITHMS else "scores"
     mistake = f"{short} at {at(node.place)} takes {takes}, but gets probabilities"
     text = headline(f"{mistake}: {name}", mistake) if named else headline(mistake)
     source = f"{name if named else 'Its input'} is the result of {which} at {at(squashed.place)}"
-    if what == "nll_loss":
+    if what == "kl_div":
         lines: tuple[str, ...] = (
+            f"{source}. kl_div takes no logarithm of its input: it computes t · (ln t - input) for each target t.",
+            "With probabilities, it is no distance, and is smallest where they are all at the largest target.",
+        )
+        remedy = "Use log_softmax instead of softmax for the input; the target stays probabilities."
+    elif what == "nll_loss":
+        lines = (
             f"{source}. nll_loss takes no logarithm itself: of probabilities, it computes minus their mean.",
             "Its gradient does not grow where the model is sure and wrong.",
         )

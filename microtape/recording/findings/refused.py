@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 
-from microtape.recording.findings.cuts import cut_of, reason_of, remedy_for
+from microtape.recording.findings.cuts import cut_of, is_constant_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, first_sentence, headline
+from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.remedies import UNUSED
 from microtape.recording.model.cut_history import crossing
-from microtape.recording.model.model import ErrorRecord, Place
-from microtape.recording.model.source import expression, source_lines
+from microtape.recording.model.model import BorderRecord, ErrorRecord, Place
+from microtape.recording.model.source import expression, place_in, source_lines
 
 
 def refused(program: Program) -> Iterator[Finding]:
@@ -57,10 +59,20 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
     last = (named or borders)[-1] if borders else None
     border = crossing(last, program.borders) if last is not None else None
     root = name or "The loss"
+    if frozen := _frozen_since(program, place):
+        return _frozen(program, root, frozen, place)
+    if border is not None and is_constant_gradient(program.recording, border):
+        return _constant_gradient(program, root, border, place)
+    if border is not None and (left_off := _left_off(program, border)) is not None:
+        return _grad_mode(program, root, border, left_off, place)
     if border is None or border.place is None:
         text = headline(f"{root} does not require grad: nothing in it does, at {at(place)}")
         lines = (f"{first_sentence(error.message)}.", "None of the tensors that it was computed from requires grad.")
-        return Finding("refused", "error", text, lines, "Create the parameters with requires_grad=True.", place)
+        freezing = _only_call(program, _freezes)
+        remedy = "Create the parameters with requires_grad=True."
+        if freezing is not None:
+            remedy = f"{at(freezing)} sets requires_grad to False: leave out what is to be learned."
+        return Finding("refused", "error", text, lines, remedy, place)
     what = (
         program.recording.tensors[border.operands[0].ref.tensor].name
         if border.operands and border.operands[0].ref
@@ -78,6 +90,110 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
     tensor = border.outputs[0].tensor if border.outputs else None
     remedy = remedy_for(border, what or "the tensor", expression(program.recording, border.place))
     return Finding("refused", "error", text, lines, remedy, border.place, tensor=tensor, others=others)
+
+
+def _frozen_since(program: Program, place: Place | None) -> list[str]:
+    """The leaves that an earlier pass from this line reached, and that do not require grad any more."""
+    recording = program.recording
+    before = [one for one in recording.passes if place is not None and one.place and one.place[:2] == place[:2]]
+    leaves = [program.node(step.node).variable for one in before[-1:] for step in program.leaf_steps(one)]
+    records = [recording.tensors[one] for one in leaves if one is not None]
+    return [program.tensor_name(one.id) for one in records if one.is_leaf and not one.requires_grad]
+
+
+def _frozen(program: Program, root: str, leaves: list[str], place: Place | None) -> Finding:
+    freezing = _only_call(program, _freezes)
+    text = headline(
+        f"{root} has no history: {join(leaves, 3)} no longer require grad, since {at(freezing)}"
+        if freezing is not None and len(leaves) > 1
+        else f"{root} has no history: {join(leaves, 3)} no longer requires grad",
+        f"{root} has no history: its {count(len(leaves), 'parameter')} no longer require grad",
+    )
+    lines = (
+        f"An earlier pass from {at(place)} reached {join(leaves, 6)}.",
+        f"Since then, requires_grad was set to False{f' at {at(freezing)}' if freezing is not None else ''}.",
+    )
+    remedy = "Set it back to True before this loss is computed: `for p in ...: p.requires_grad_(True)`."
+    others = (("raised", place),) if place is not None else ()
+    return Finding("refused", "error", text, lines, remedy, freezing or place, others=others)
+
+
+def _constant_gradient(program: Program, root: str, border: BorderRecord, place: Place | None) -> Finding:
+    """`grad` with `create_graph`, of something whose gradient depends on nothing that requires grad."""
+    text = headline(
+        f"{root} has no history: the gradient of {at(border.place)} depends on nothing that requires grad",
+        f"{root} has no history: the gradient of {at(border.place)} is a constant",
+    )
+    lines = (
+        f"create_graph is set at {at(border.place)}, but the gradient is computed from nothing that has a history.",
+        "So it is with a linear function, and with a Function whose backward detaches what it computes with.",
+    )
+    functions = sorted({one.op for one in program.recording.nodes if one.kind == "function"})
+    remedy = "Look at what is differentiated: a linear function has a constant gradient."
+    if functions:
+        remedy = f"Compute the backward of {join(functions)} with saved tensors that keep their history: no detach()."
+    others = (("raised", place),) if place is not None else ()
+    return Finding("refused", "error", text, lines, remedy, border.place, others=others)
+
+
+def _left_off(program: Program, border: BorderRecord) -> Place | None:
+    """The call of `set_grad_enabled(False)` that is still in effect at a border, as far as the source tells."""
+    place = border.place
+    if border.kind != "no_grad" or place is None:
+        return None
+    tree = dict(program.trees).get(place.file)
+    for one in ast.walk(tree) if tree is not None else ():
+        if isinstance(one, ast.With):
+            about = [each.context_expr for each in one.items]
+        elif isinstance(one, ast.FunctionDef):
+            about = one.decorator_list
+        else:
+            continue
+        is_around = one.lineno <= place.line <= (one.end_lineno or one.lineno)
+        if is_around and any("grad" in ast.unparse(each) for each in about):
+            return None  # a block, or a function, that keeps history off
+    return _only_call(program, _turns_off)
+
+
+def _grad_mode(program: Program, root: str, border: BorderRecord, off: Place, place: Place | None) -> Finding:
+    text = headline(
+        f"{root} has no history: set_grad_enabled(False) at {at(off)} is still in effect",
+        f"{root} has no history: grad mode is still off since {at(off)}",
+    )
+    what = program.expression(border.place) or border.op
+    lines = (f"{what} at {at(border.place)} ran without grad mode: its result is not on the tape.",)
+    remedy = "Write `with set_grad_enabled(False):` around the lines that need no gradient, or turn it on again there."
+    others = (("raised", place),) if place is not None else ()
+    return Finding("refused", "error", text, lines, remedy, off, others=others)
+
+
+def _only_call(program: Program, matches: Callable[[ast.AST], bool]) -> Place | None:
+    """The statement of the program that matches, if there is only one."""
+    found = [
+        place_in(program.recording, file, one)
+        for file, tree in program.trees
+        for one in ast.walk(tree)
+        if isinstance(one, ast.stmt) and matches(one)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _freezes(statement: ast.AST) -> bool:
+    """Whether a statement sets `requires_grad` to False."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False)):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False)])):
+            return True
+    return False
+
+
+def _turns_off(statement: ast.AST) -> bool:
+    """Whether a statement turns grad mode off from there on."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=function, args=[ast.Constant(value=False)])):
+            return ast.unparse(function).endswith("set_grad_enabled")
+    return False
 
 
 _ENGINE_ERRORS = ("InPlaceError", "GradientError", "UnusedInputError", "InferenceTensorError", "FreedGraphError",
@@ -102,7 +218,7 @@ def _remedy(message: str) -> str:
     if "Can't call numpy()" in message:
         return "Write .detach().numpy(): numpy records nothing, so an array takes no gradient back."
     if "not have been used in the graph" in message:
-        return "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
+        return UNUSED
     if "inplace" in message or "in-place" in message:
         return "Work on a .clone(), or write inside `with no_grad():`."
     return "The stepper shows what was computed before it."

@@ -8,6 +8,8 @@ from microtape.recording.model.model import NodeRecord, Place, Recording
 from microtape.recording.model.source import whole_lines
 
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
+UNUSED = "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
+WRITE_ELSEWHERE = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh")
@@ -32,9 +34,14 @@ def against_not_finite(
     if how.endswith((" is empty", "no target counts")):
         return "Leave such a batch out, or divide a sum by at least 1: there is nothing to take the mean of."
     if in_backward and "0 ·" in how:
+        instead = f"{op}(where(ok, x, 1))"
+        if op in _ROOTS:
+            instead = f"{op}(x + eps), or {instead}"
+        elif op in ("div", "true_divide"):
+            instead = "a / where(ok, b, 1)"
         return (
             "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "
-            f"such as {op}(where(ok, x, 1))."
+            f"such as {instead}."
         )
     if "softmax" in op and "-inf" in how:
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
@@ -72,6 +79,22 @@ def against_not_finite(
     if later:
         return "The numbers grew from pass to pass: lower the learning rate, clip the gradients, or scale the input."
     return "Keep the numbers that are named here in a smaller range before this operation."
+
+
+def write_elsewhere(recording: Recording, place: Place) -> str:
+    """What to do about a line that overwrites what backward needs."""
+    if rewritten := out_of_place(recording, place):
+        return f"Write `{rewritten}` there: it makes a new tensor and leaves the saved one as it was."
+    try:
+        body = ast.parse(whole_lines(recording, place)).body
+    except (SyntaxError, ValueError):
+        body = []
+    match body:
+        case [ast.Assign(targets=[ast.Subscript()])]:
+            return "Collect the parts in a list, and make one tensor of them at the end: stack(parts), or cat(parts)."
+        case [ast.Assign() | ast.Return() | ast.Expr()] if "inplace=True" in "".join(recording.sources.values()):
+            return "What is called there writes in place: make it with inplace=False, or give it a .clone()."
+    return WRITE_ELSEWHERE
 
 
 def out_of_place(recording: Recording, place: Place) -> str:

@@ -14,7 +14,7 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
-from microtape.recording.model.source import expression, tree_of
+from microtape.recording.model.source import assignments, expression, only_assignment, place_in, tree_of
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
@@ -32,6 +32,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
     updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
     summed: list[tuple[int, int, BackwardStep]] = []
     learning = learned(program.recording)
+    is_kept = _same_or_clipped if "clip_grad" in "".join(program.recording.sources.values()) else _same
     after: dict[int, tuple[int, Value]] = {}  # leaf -> the pass that last changed its .grad, and .grad then
     for position, pass_ in enumerate(program.recording.passes):
         for step in program.leaf_steps(pass_):
@@ -39,7 +40,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
             if leaf is None or step.grad_after is None:
                 continue
             before = after.get(leaf)
-            if before is not None and step.grad_before is not None and _same(before[1], step.grad_before):
+            if before is not None and step.grad_before is not None and is_kept(before[1], step.grad_before):
                 first = program.recording.passes[before[0]].index
                 updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
                 if leaf in learning and updates and _is_used(program, leaf, position, before[0]):
@@ -130,6 +131,7 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
     )
     lines = [f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {_sum(program, step)}."]
     severity: Severity = "notice"
+    place = pass_.place
     remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
     learning = learned(program.recording)
     updates = [one for one in program.recording.updates if one.tensor in learning]
@@ -146,6 +148,13 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         remedy = (
             f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
         )
+        if (late := _replaced_later(program.recording, names[0], others[0].place)) is not None:
+            text = headline(
+                f"{join(names, 3)} {_get(names)} no update: the optimiser was made before {at(late)}",
+                f"Leaves get gradients, but no update: the optimiser was made before {at(late)}",
+            )
+            lines.insert(0, f"{expression(program.recording, late)} replaces what the optimiser was made from.")
+            remedy, severity, place = "Make the optimiser after the model is complete.", "warning", late
         if hidden := next((found[1] for one in names if (found := _IN_A_CONTAINER.match(one))), ""):
             text = headline(
                 f"{join(names, 3)} {_get(names)} no update: {hidden} is a plain list or dict",
@@ -156,8 +165,23 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
             remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
             severity = "warning"
     return Finding(
-        "accumulated", severity, text, tuple(lines), remedy, pass_.place, position, step.index, step.node, leaves[0]
+        "accumulated", severity, text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0]
     )  # fmt: skip
+
+
+def _replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:
+    """Where a module of the model, such as `model.head` of `head.bias`, is replaced after the optimiser was made."""
+    optimizer = expression(recording, step).partition(".step(")[0]
+    made = only_assignment(recording, optimizer) if optimizer else None
+    modules = leaf.split(".")[:-1]
+    for one in assignments(recording, made.file) if made is not None and modules else ():
+        path = ast.unparse(one.targets[0]).split(".")
+        is_module = (
+            len(path) > 1 and path[0] != "self" and path[1:] in (modules[: len(path) - 1], modules[1 : len(path)])
+        )
+        if made is not None and is_module and made.end_line < one.lineno and isinstance(one.value, ast.Call):
+            return place_in(recording, made.file, one)
+    return None
 
 
 def _sum(program: Program, step: BackwardStep) -> str:
@@ -183,6 +207,17 @@ def _same(one: Value, other: Value) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
     return one == other if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray) else False
+
+
+def _same_or_clipped(before: Value, now: Value) -> bool:
+    """Whether .grad is what it was, or that scaled down or cut off, as by `clip_grad_norm_` and `clip_grad_value_`."""
+    if _same(before, now):
+        return True
+    if not (isinstance(before, np.ndarray) and isinstance(now, np.ndarray) and before.shape == now.shape and now.any()):
+        return False
+    most, most_before = np.abs(now).max(), np.abs(before).max()
+    scaled, cut_off = before * (most / most_before), np.clip(before, -most, most)
+    return bool(most < most_before and (np.allclose(now, scaled, rtol=1e-3) or np.array_equal(now, cut_off)))
 
 
 def large_updates(program: Program) -> Iterator[Finding]:

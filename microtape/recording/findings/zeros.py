@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
 
+_FEWEST = 3  # passes in a row, for a layer that had gradients before
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
@@ -21,19 +23,22 @@ _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
 _VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
+_FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
 def only_zeros(recording: Recording) -> dict[str, bool]:
     """For each leaf that a gradient reached, by name, whether it was zero everywhere in every pass."""
     program = Program(recording)
-    return {program.name(node): is_zero for node, is_zero in _only_zeros(program).items()}
+    return {program.name(leaf): all(passes.values()) for leaf, passes in _zero_by_pass(program).items()}
 
 
 def zero_gradients(program: Program) -> Iterator[Finding]:
     """One finding for each line where a gradient became zero everywhere, if leaves got nothing else."""
-    zero = [leaf for leaf, is_zero in _only_zeros(program).items() if is_zero]
+    seen = _zero_by_pass(program)
+    zero = [leaf for leaf, passes in seen.items() if all(passes.values())]
     if not zero:
+        yield from _died(program, seen)
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
@@ -46,22 +51,57 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                 node = program.node(step.node)
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding
+                is_first = position == min(seen[leaf])
+                if program.does(node, *_DEAD) and not is_first and not _is_hidden(program, position, node.id):
+                    continue  # a loss, such as a hinge, that has nothing left to ask for
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(name)
     for position, step, names in found.values():
         yield _finding(program, position, step, list(dict.fromkeys(names)))
 
 
-def _only_zeros(program: Program) -> dict[int, bool]:
-    """For each AccumulateGrad node that a gradient reached, whether it was zero everywhere in every pass."""
-    seen: dict[int, bool] = {}
+def _zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:
+    """For each AccumulateGrad node, whether its gradient was zero everywhere, by the passes that reached it."""
+    seen: dict[int, dict[int, bool]] = {}
     largest = program.sizes.largest
-    for pass_ in program.recording.passes:
+    for position, pass_ in enumerate(program.recording.passes):
         for step in program.leaf_steps(pass_):
             if any(one is not None for one in step.grad_outputs):
                 is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
-                seen[step.node] = seen.get(step.node, True) and is_zero and any(map(_counts, step.grad_outputs))
+                seen.setdefault(step.node, {})[position] = is_zero and any(map(_counts, step.grad_outputs))
     return seen
+
+
+def _died(program: Program, seen: Mapping[int, Mapping[int, bool]]) -> Iterator[Finding]:
+    """A finding if a hidden layer has died: leaves that got gradients at first, and got none in the last passes."""
+    ends = {leaf: [position for position, is_zero in passes.items() if is_zero] for leaf, passes in seen.items()}
+    dead = [leaf for leaf, zero in ends.items() if len(zero) >= _FEWEST and zero == [*seen[leaf]][-len(zero) :]]
+    if not dead:
+        return
+    position = ends[dead[0]][0]
+    dead = [leaf for leaf in dead if ends[leaf][0] == position]
+    found = _origins(program, position, dead)
+    for step in {one.index: one for leaf in dead for one in found.get(leaf, {}).values()}.values():
+        step = _dead_before(program, position, step)
+        if program.does(program.node(step.node), *_DEAD) and _is_hidden(program, position, step.node):
+            finding = _finding(program, position, step, [program.name(leaf) for leaf in dead])
+            since = f"It was not so before {program.pass_name(position)}, and has been so in every pass since."
+            yield finding._replace(explanation=(*finding.explanation, since))
+            return
+
+
+def _is_hidden(program: Program, position: int, node: int) -> bool:
+    """Whether another layer follows; else a loss, such as a hinge, may just have nothing left to ask for."""
+    evaluated, is_leaf = set(program.recording.passes[position].nodes), program.is_leaf
+    waiting, seen = [node], {node}
+    while waiting:
+        for user in program.users(waiting.pop()):
+            if user in evaluated and user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    behind = [edge.node for one in seen - {node} for edge in program.node(one).edges if edge.node is not None]
+    further = [edge.node for one in behind for edge in program.node(one).edges if program.node(one).name in _VIEWS]
+    return any(is_leaf[one] for one in (*behind, *further) if one is not None)
 
 
 def _counts(value: Value | None) -> bool:
@@ -89,7 +129,9 @@ def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int
                 sent[one.node] = sent.get(one.node, False) or largest(one.term) > 0
         receivers = [node for node, is_more in sent.items() if not is_more]  # else what several nodes sent cancels
         if receivers:
-            is_origin = any(largest(value) > 0 for value in step.grad_outputs)
+            is_origin = (
+                any(largest(value) > 0 for value in step.grad_outputs) or zeroing_hook(program, step) is not None
+            )
             on_the_way.append((step, is_origin, receivers))
             if not is_origin:
                 wanted.add(step.node)
@@ -99,6 +141,9 @@ def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int
         for receiver in receivers:
             known = found.setdefault(receiver, {})
             known.update(islice(own.items(), max(0, _MOST_ORIGINS - len(known))))
+    for leaf in leaves:
+        if zeroing_hook(program, step := program.steps[position][leaf]) is not None:
+            found[leaf] = {leaf: step}
     return found
 
 
@@ -116,6 +161,9 @@ def _dead_before(program: Program, position: int, step: BackwardStep) -> Backwar
 def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
     node = program.node(step.node)
     pass_ = program.recording.passes[position]
+    hook = zeroing_hook(program, step)
+    if hook is not None:
+        return by_a_hook(program, position, step, hook, names)
     why, lines, severity, remedy = _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
     if (
@@ -133,10 +181,10 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
         f"A gradient becomes zero at {node.op}, {at(node.place)}",
     )
     received = max(program.sizes.largest(value) for value in step.grad_outputs)
-    lines = [
-        f"{program.name(node.id)} received gradients up to {format_number(received)} and sent only zeros.", *lines,
-        f"Nothing else reaches {join(names)}.",
-    ]  # fmt: skip
+    if received > 0:  # of what was dead before the step, it may be nothing
+        what = program.name(node.id)
+        lines.insert(0, f"{what} received gradients up to {format_number(received)} and sent only zeros.")
+    lines.append(f"Nothing else reaches {join(names)}.")
     place = node.place or pass_.place
     return Finding(
         "zero gradient", severity, text, tuple(lines), remedy, place, position, step.index, node.id,
@@ -149,7 +197,17 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     operand = next((one for one in node.operands if one.ref is not None), None)
     name = program.operand_name(operand) if operand is not None else "its input"
     value = program.recording.value(operand.ref) if operand is not None else None
-    extent = _extent(value)
+    extent, results = _extent(value), program.results(node)
+    if node.pass_ is not None and program.doing(*_FLAT_TWICE):
+        return (
+            "relu has no curvature",
+            ["This is a second derivative: that of relu is 0 everywhere, since its slope is 0 or 1."],
+            "warning",
+            "Use an activation that is curved, such as tanh, gelu or softplus, where the loss has a second derivative.",
+        )
+    if (weight := _zero_weight(program, operand.ref if operand is not None else None)) is not None:
+        lines = [f"All of {weight} is 0, and so is what comes in: {op} is flat there."]
+        return f"{weight} is zero", lines, "warning", f"Start {weight} at small random numbers, as a new layer does."
     if program.does(node, *_DEAD):
         lines = [f"All of {name} lies where {op} is flat{extent}."]
         remedy = (
@@ -157,6 +215,13 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
+    if program.does(node, "softmax") and all(isinstance(one, np.ndarray) and (one == 1).all() for one in results):
+        lines = ["It is taken over a dimension with a single number, whose share is always 1."]
+        remedy = "For two classes, use sigmoid; else take softmax over the dimension of the classes."
+        return f"{op} of a single number is 1", lines, "warning", remedy
+    if program.does(node, "embedding") and (padding := [one.text for one in node.operands if "padding" in one.text]):
+        lines = [f"Every index is that of the padding ({padding[0]}), whose row gets no gradient."]
+        return "all is padding", lines, "warning", "Let padding_idx be an index that only the padding has."
     if program.does(node, *_SATURATED):
         lines = [f"{op} of {name} is so close to its limit that its derivative rounds to 0{extent}."]
         remedy = (
@@ -200,6 +265,19 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     )
 
 
+def _zero_weight(program: Program, ref: TensorRef | None) -> str | None:
+    """The weight that is zero everywhere, if an operand is so because of it."""
+    value, number = program.recording.value(ref), program.producer.get(ref) if ref is not None else None
+    if number is None or not isinstance(value, np.ndarray) or value.any():
+        return None
+    for one in program.node(number).operands:
+        leaf = leaf_behind(program, one.ref) if one.ref is not None else None
+        weight = program.recording.value(one.ref)
+        if leaf is not None and len(leaf.shape) > 1 and isinstance(weight, np.ndarray) and not weight.any():
+            return leaf.name or program.operand_name(one)
+    return None
+
+
 def _extent(value: Value | None) -> str:
     if not isinstance(value, np.ndarray) or not value.size or value.dtype.kind not in "fiu":
         return ""
@@ -212,12 +290,12 @@ def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     for one in node.operands:
         value = program.recording.value(one.ref) if one.ref is not None else None
         if one.ref is not None and isinstance(value, np.ndarray) and value.size and not value.any():
-            leaf = _leaf_behind(program, one.ref)
+            leaf = leaf_behind(program, one.ref)
             return (leaf.name or program.operand_name(one), True) if leaf else (program.operand_name(one), False)
     return None
 
 
-def _leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
+def leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
     """The leaf that a tensor is, or a view of, such as the transpose of a weight; None if it is neither."""
     record = program.recording.tensors[ref.tensor]
     number = program.producer.get(ref)

@@ -51,6 +51,22 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
+@functools.lru_cache(maxsize=256)
+def loop_around(text: str, line: int) -> tuple[int, int] | None:
+    """The first and last line of the innermost loop around a line; None if there is none."""
+    loops = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.For | ast.While)]
+    around = [(one.lineno, one.end_lineno or one.lineno) for one in loops]
+    return max((one for one in around if one[0] <= line <= one[1]), default=None)
+
+
+@functools.lru_cache(maxsize=256)
+def function_around(text: str, line: int) -> ast.FunctionDef | None:
+    """The innermost function around a line; None if there is none."""
+    functions = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.FunctionDef)]
+    around = [one for one in functions if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    return max(around, key=lambda one: one.lineno, default=None)
+
+
 def definition_line(lines: Sequence[str], first: int) -> int:
     """The line of a function's `def`, if its code begins at the line `first`: that of its first decorator, if any."""
     if first <= len(lines) and lines[first - 1].lstrip().startswith("@"):
@@ -67,6 +83,12 @@ def only_assignment(recording: Recording, name: str) -> Place | None:
         for one in _assignments(text).get(name, ())
     ]
     return found[0] if len(found) == 1 else None
+
+
+def assignments(recording: Recording, file: str) -> list[ast.Assign]:
+    """The simple assignments of a file, in the order of its lines."""
+    several = _assignments(recording.sources.get(file, "")).values()
+    return sorted({id(one): one for each in several for one in each}.values(), key=lambda one: one.lineno)
 
 
 @functools.lru_cache(maxsize=64)

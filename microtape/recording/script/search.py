@@ -83,7 +83,7 @@ class Search:
         if one.kind == "no gradient":
             return one.leaves <= self._reached
         if one.kind == "zero gradient":
-            return one.leaves <= self._moved
+            return bool(one.leaves) and one.leaves <= self._moved
         if one.kind == "accumulated":
             return one.leaves <= self._learned
         return one.kind == "large update" and took_it_well(one.loss, self._losses.get(one.place, math.nan))

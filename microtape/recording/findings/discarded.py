@@ -1,0 +1,71 @@
+"""Gradients of several batches that are reset one by one, where one update was to use their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.model.model import BackwardStep, UpdateRecord
+
+_FEWEST = 2  # updates
+
+
+def discarded_gradients(program: Program) -> Iterator[Finding]:
+    """A finding if each update follows the same number of passes from one line, and uses the last one's gradient only.
+
+    Passes from other lines may reach a leaf for the sake of others, as those of a generator reach its critic, and an
+    optimiser that calls a function for its passes, such as LBFGS, tries several points.
+    """
+    for tensor, updates in program.updated.items():
+        node = program.recording.tensors[tensor].node
+        passes = [(i, steps[node]) for i, steps in enumerate(program.steps) if node is not None and node in steps]
+        places = {program.recording.passes[i].place for i, _ in passes}
+        place = places.pop() if len(places) == 1 else None
+        written = [one.place for one in updates if one.change]
+        if place is None or len(written) < _FEWEST or any(
+            one is None or (one.file, one.function) != (place.file, place.function) for one in written
+        ):  # fmt: skip
+            continue
+        batches = _batches(program, passes, [one for one in updates if one.change])
+        sizes = {len(one) for one in batches}
+        if len(batches) < _FEWEST or len(sizes) > 1 or sizes == {1}:
+            continue
+        if all(_is_reset_each_time(program, one) for one in batches):
+            yield _finding(program, tensor, batches[0], updates)
+            return
+
+
+def _batches(
+    program: Program, passes: list[tuple[int, BackwardStep]], updates: list[UpdateRecord]
+) -> list[list[tuple[int, BackwardStep]]]:
+    """The passes before each update."""
+    ends = sorted({one.passes for one in updates})
+    starts = [-1, *ends]
+    indices = [(program.recording.passes[i].index, (i, step)) for i, step in passes]
+    return [[one for index, one in indices if first <= index < last] for first, last in zip(starts, ends, strict=False)]
+
+
+def _is_reset_each_time(program: Program, batch: list[tuple[int, BackwardStep]]) -> bool:
+    """Whether .grad was None or zero before each pass but the first."""
+    before = [step.grad_before for _, step in batch[1:]]
+    return all(one is None or program.sizes.largest(one) == 0 for one in before)
+
+
+def _finding(
+    program: Program, tensor: int, batch: list[tuple[int, BackwardStep]], updates: Sequence[UpdateRecord]
+) -> Finding:
+    position, step = batch[-1]
+    place, name = program.recording.passes[position].place, program.tensor_name(tensor)
+    update = next(one for one in updates if one.change)
+    text = headline(
+        f"{at(update.place)} uses one gradient of {len(batch)}: the others are reset before it",
+        f"An update uses one gradient of {len(batch)}: the others are reset before it",
+    )
+    lines = (
+        f"Between two updates, {at(place)} runs {len(batch)} times, and {name}.grad is reset before each.",
+        "So their gradients do not add up: all but the last are computed in vain.",
+    )
+    remedy = "Reset gradients once for each update: right after it, not before each backward."
+    others = (("updated", update.place),) if update.place is not None else ()
+    return Finding("no update", "warning", text, lines, remedy, place, position, step.index, step.node, tensor, others)

@@ -1,0 +1,81 @@
+"""Units of a layer that began with the same weights: they get the same gradients, and stay one unit for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.zeros import leaf_behind
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, Value
+
+_LAYERS = ("linear", "addmm", "mm", "matmul", "bmm", "baddbmm", "convolution", "conv1d", "conv2d")
+_ROUNDING = 1e-5  # of the largest number
+_FEWEST = 2  # passes, between which the weight was updated
+
+
+def identical_units(program: Program) -> Iterator[Finding]:
+    """One finding for each weight whose units compute the same numbers and get the same gradients in every pass."""
+    found: dict[int, list[tuple[int, BackwardStep]]] = {}
+    differing: set[int] = set()
+    for node in program.doing(*_LAYERS):
+        weight = _weight(program, node)
+        if weight is None or weight.id in differing:
+            continue
+        for position, steps in enumerate(program.steps):
+            if (step := steps.get(node.id)) is None:
+                continue
+            if _are_same(program, node, step):
+                found.setdefault(weight.id, []).append((position, step))
+            else:
+                differing.add(weight.id)
+    for tensor, several in found.items():
+        passes = {position for position, _ in several}
+        changed = any(one.change for one in program.updated.get(tensor, ()))
+        if tensor not in differing and len(passes) >= _FEWEST and changed:
+            yield _finding(program, program.recording.tensors[tensor], *several[-1])
+
+
+def _weight(program: Program, node: NodeRecord) -> TensorRecord | None:
+    """The leaf that the operands of a layer are multiplied with."""
+    leaves = [leaf_behind(program, one.ref) for one in node.operands if one.ref is not None]
+    return next((one for one in leaves if one is not None and len(one.shape) > 1), None)
+
+
+def _are_same(program: Program, node: NodeRecord, step: BackwardStep) -> bool:
+    """Whether all units have the same value for each example, and the same gradient, which is not zero everywhere."""
+    values, gradient = program.results(node)[:1], step.grad_outputs[0]
+    axis = 1 if program.does(node, "convolution", "conv1d", "conv2d") else -1
+    return bool(values) and program.sizes.largest(gradient) > 0 and all(
+        isinstance(one, np.ndarray) and one.ndim > 1 and one.shape[axis] > 1 and _is_constant(one, axis)
+        for one in (values[0], gradient)
+    )  # fmt: skip
+
+
+def _is_constant(value: Value, axis: int) -> bool:
+    """Whether all are the same along an axis, within the rounding of kernels that sum in several orders."""
+    return isinstance(value, np.ndarray) and bool(np.ptp(value, axis=axis).max() <= _ROUNDING * np.abs(value).max())
+
+
+def _finding(program: Program, weight: TensorRecord, position: int, step: BackwardStep) -> Finding:
+    node, name = program.node(step.node), program.tensor_name(weight.id)
+    values = program.results(node)[0]
+    assert isinstance(values, np.ndarray)
+    units = values.shape[1 if program.does(node, "convolution", "conv1d", "conv2d") else -1]
+    text = headline(
+        f"All {units} units of {name} are the same, and stay so: {at(node.place)}",
+        f"All {units} units at {at(node.place)} are the same, and stay so",
+    )
+    received = format_number(program.sizes.largest(step.grad_outputs[0]))
+    lines = (
+        f"In every pass, each of them computes the same number for an example, and gets the same gradient: up to "
+        f"{received} in {program.pass_name(position)}.",
+        "So each update changes them alike: the layer learns no more than one unit would.",
+    )
+    remedy = f"Start {name} at small random numbers, such as those of a new layer or of nn.init."
+    return Finding(
+        "identical units", "warning", text, lines, remedy, node.place, position, step.index, node.id, weight.id
+    )

@@ -10,9 +10,9 @@ from lessons.checking.in_pytorch import can_run_in_pytorch, run_in_pytorch, torc
 from lessons.checking.verdict import check
 from lessons.checking.verdict_report import Said
 from lessons.checking.warm_checker import WarmChecker
+from tests.support.course import COURSE
 from tests.support.lesson_folder import write_lesson
 
-COURSE = load_course()
 ABOUT_THE_ENGINE = [lesson for lesson in COURSE if "import microtape" in lesson.exercise.path.read_text()]
 
 EXERCISE = "import microtape as mt\n\n\ndef slope(x):\n    raise NotImplementedError\n"

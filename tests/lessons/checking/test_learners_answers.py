@@ -14,10 +14,9 @@ import pytest
 from lessons.checking.expected import Expected
 from lessons.checking.verdict import check
 from lessons.model.growing import pieces, with_pieces
-from lessons.model.load import load_course
+from tests.support.course import COURSE
 
 ANSWERS = Path(__file__).parent / "answers"
-COURSE = load_course()
 
 
 def answers():

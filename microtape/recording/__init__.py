@@ -96,7 +96,7 @@ pytorch/   watches PyTorch and writes the same recording
   saved, functions    what nodes saved, calls of Functions;  hooks: the user's;  own_hooks;  updates: of leaves
 
 script/    records a script in a child process
-  run                 starts the child and reports how the script ended;  running: waits for it, stops it
+  run                 starts the child;  running: waits for it, stops it;  ending: says how the script ended
   child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
   search              looks for the first pass in which something is found;  torch_names: `import torch` as microtape
 """

@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from lessons.checking.observe import Observation, observe
-from lessons.checking.plain_data import difference
+from lessons.checking.plain_data import Plain, difference
 from lessons.checking.record import record_program
 from lessons.checking.verdict import does_the_same
 from lessons.model.header import LessonError
@@ -98,7 +98,8 @@ class Evidence:
             files = [Path(folder) / f"mutant_{i}.py" for i in range(len(found))]
             for file, mutant in zip(files, found, strict=True):
                 file.write_text(mutant.text, encoding="utf-8")
-            observed = _observe_all(self.lesson, files, MUTANT_SECONDS)
+            right = {name: outcome.value for name, outcome in self.solution.outcomes.items()}
+            observed = _observe_all(self.lesson, files, MUTANT_SECONDS, right=right)  # to the first check that it fails
             passing = [i for i, one in enumerate(observed) if self.passes(one)]
             if exercise.has_random_inputs and passing:
                 compared = [exercise.solution, *(files[i] for i in passing)]
@@ -112,11 +113,17 @@ def finished(one: Observation) -> bool:
     return one.broken is None and one.ended == "finished"
 
 
-def _observe_all(lesson: Lesson, files: Sequence[Path], seconds: float, seeds: Sequence[int] = ()) -> list[Observation]:
-    """What files do. A file that does not finish has no effect on the others."""
+def _observe_all(
+    lesson: Lesson,
+    files: Sequence[Path],
+    seconds: float,
+    seeds: Sequence[int] = (),
+    right: Mapping[str, Plain] | None = None,
+) -> list[Observation]:
+    """What files do; see `observe`. A file that does not finish has no effect on the others."""
     done: list[Observation] = []
     while len(done) < len(files):
-        observed = observe(lesson.exercise, files[len(done) :], seconds=seconds, seeds=seeds)
+        observed = observe(lesson.exercise, files[len(done) :], seconds=seconds, seeds=seeds, right=right)
         ended = next((i for i, one in enumerate(observed) if one.ended != "finished"), len(observed))
         done += observed[: ended + 1]
     return done

@@ -49,20 +49,21 @@ ranks/     what differs between the processes of one run
   words               ranks in a sentence
 
 writing/   watches the engine and writes a recording
-  recorder            the watcher; `record` and `snapshot`
+  recorder            the watcher;  snapshot: a graph that nobody watched
   recording_writer    the same for an engine that is not ours, which tells it what it does
-  faults              keeps the recorder's own faults from the program
+  faults              keeps the recorder's own faults from the program;  errors: the program's exceptions as data
   segment             a part of the program that can be forgotten;  joining, renumbering: one recording of several
   open_pass           the pass that is running;  passes_of_threads: in which thread
   tape                the nodes and tensors seen so far, as tape_entries;  tape_records: the records made of them
   tape_order          the order of nodes that were recorded before the recorder watched
+  saved_tensors       what a node saved for backward
   call_stack          the user's functions that are running;  calls: what happens in each
   function_records    what a call of a Function promised;  old_values: what a write in place replaced
   updates             writes to leaves between two passes
   borders             where history ends: detached tensors, operations under no_grad, ...
   node_text           names of nodes, operations and hooks;  constant_arguments: `dim=1`, the exponent `3`
   variable_names      the user's names for tensors;  sources: lines of the user's program
-  scope               the names that a user gives to parts of the program
+  scopes              the names that a user gives to parts of the program
   copies              read-only copies of arrays
 
 checking/  checks derivatives while the program runs
@@ -95,7 +96,7 @@ pytorch/   watches PyTorch and writes the same recording
   saved, functions    what nodes saved, calls of Functions;  hooks: the user's;  own_hooks;  updates: of leaves
 
 script/    records a script in a child process
-  run                 starts the child and reports how the script ended;  running: waits for it, stops it
+  run                 starts the child;  running: waits for it, stops it;  ending: says how the script ended
   child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
   search              looks for the first pass in which something is found;  torch_names: `import torch` as microtape
 """

@@ -23,8 +23,8 @@ from microtape.recording.choosing.loops import LoopRecorder
 from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.recording.model.options import NAMES, Check, Engine
-from microtape.recording.writing import recorder as own
 from microtape.recording.writing.recorder import Recorder
+from microtape.recording.writing.snapshot import snapshot as own_snapshot
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.watch import Watcher, watch
@@ -317,7 +317,7 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
     if any(not isinstance(one, TensorState | Node) for one in items):
         found: Recording = importlib.import_module(_TORCH_SNAPSHOT).snapshot(items, frame)
         return found
-    return own.snapshot(items, frame)
+    return own_snapshot(items, frame)
 
 
 def is_torch(value: Any) -> bool:

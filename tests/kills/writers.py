@@ -14,12 +14,13 @@ from pathlib import Path
 
 import microtape as mt
 import viz
-from lessons import Workspace, load_course
+from lessons import Workspace
 from lessons.learner.progress import Progress
 from microtape.recording.file.journal import JournalWriter, journal_of
 from microtape.recording.file.tape_file import load, save, to_bytes
 from microtape.recording.model.model import Recording
 from tests.support import handmade
+from tests.support.course import COURSE
 from tui.shell.remembered import Remembered, SavedMoment
 from tui.time.cursor import StepCursor
 from tui.words.exporting import KINDS, Export
@@ -186,7 +187,7 @@ def _remembered() -> Writer:
 
 def _exercise() -> Writer:
     """The file of an exercise, which the editor saves as one types."""
-    lesson = next(iter(load_course()))
+    lesson = next(iter(COURSE))
 
     def write(folder: Path, number: int) -> None:
         workspace = Workspace(folder)

@@ -6,12 +6,13 @@ import contextlib
 import dataclasses
 import io
 import json
+from collections.abc import Sequence
 
 from microtape.basics.ranks import MOST
 from microtape.errors import RecordingError
 from microtape.recording.comparing import compare
 from microtape.recording.file.tape_file import load
-from microtape.recording.findings import findings
+from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks
 from tests.support.long_recordings import all_long
@@ -48,9 +49,7 @@ def judge(data: bytes) -> str | None:
         long, long_message = _opened(data)
     assert (message is None) == (long_message is None), f"{message!r}, but as a long recording: {long_message!r}"
     if recording is not None and long is not None:
-        look_at(recording)
-        look_at(long)
-        assert _told(recording) == _told(long), "as a long recording, it is told otherwise"
+        assert look_at(recording) == look_at(long), "as a long recording, it is told otherwise"
     return message
 
 
@@ -65,14 +64,11 @@ def _opened(data: bytes) -> tuple[Recording | None, str | None]:
         return None, message
 
 
-def _told(recording: Recording) -> object:
-    return list(trace(recording)), findings(recording)
-
-
-def look_at(recording: Recording) -> None:
-    """Summarise the recording, print it, compare it with itself, draw it."""
+def look_at(recording: Recording) -> tuple[Sequence[Finding], list[str]]:
+    """Summarise the recording, print it, compare it with itself, draw it. Returns what was found and told."""
     assert len(repr(recording)) < 1_000
-    summary = Diagnosis(recording, findings(recording), "run.tape", ())
+    found = findings(recording)
+    summary = Diagnosis(recording, found, "run.tape", ())
     json.dumps(summary.as_json(), allow_nan=False)
     shown = [plain(one) for one in pass_lines(passes_of(recording))]
     shown += trace(recording, into=True)
@@ -95,3 +91,4 @@ def look_at(recording: Recording) -> None:
             pass
     for one in shown:
         one.encode("utf-8", "backslashreplace")
+    return found, shown

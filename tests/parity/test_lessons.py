@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lessons import Lesson, load_course
+from lessons import Lesson
+from tests.support.course import COURSE
 
-COURSE = load_course()
 BLOCK = re.compile(r"^```python\n(.*?)^```(?:\s+```output\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 
 

@@ -5,10 +5,9 @@ from functools import reduce
 
 import pytest
 
-from lessons import load_course
+from tests.support.course import COURSE
 from tests.support.course_page import PAGE, page
 
-COURSE = load_course()
 NOTES = {
     "Autograd mechanics",
     "Automatic differentiation package - torch.autograd",

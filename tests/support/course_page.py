@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lessons import Lesson, load_course
+from lessons import Lesson
 from lessons.model.timing import minutes
+from tests.support.course import COURSE
 
 PAGE = Path(__file__).parents[2] / "docs" / "course_in_pytorch.md"
 
@@ -34,9 +35,8 @@ In brackets stands the page of PyTorch's documentation; without one, the page ha
 
 def page() -> str:
     """The page, from the lessons' headers."""
-    course = load_course()
-    hours = round(sum(map(minutes, course)) / 60)
-    lessons = "\n".join(line for lesson in course for line in _lines(lesson))
+    hours = round(sum(map(minutes, COURSE)) / 60)
+    lessons = "\n".join(line for lesson in COURSE for line in _lines(lesson))
     end = "\n\n`python -m tests.support.course_page` generates this page from the headers of the lessons.\n"
     return f"{HEAD.format(hours=hours)}\n{lessons}{end}"
 

@@ -8,7 +8,7 @@ import sys
 
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
-from microtape.recording.script.run import ScriptRun
+from microtape.recording.script.ending import ScriptRun
 from tui.beside.rank_diagnosis import RankDiagnosis, rank_summary
 from tui.shell.exits import Exit, is_ascii
 from tui.shell.opening import Origin, open_run

@@ -21,7 +21,8 @@ from microtape.recording.file.journal import journal_of
 from microtape.recording.file.tape_file import ELEMENT_BUDGET, load
 from microtape.recording.model.model import Recording
 from microtape.recording.model.options import Check, Engine
-from microtape.recording.script.run import ScriptRun, record_script
+from microtape.recording.script.ending import ScriptRun
+from microtape.recording.script.run import record_script
 from microtape.recording.script.running import RunningScript
 from tui.shell.check_summary import check_summary
 from tui.shell.early_start import take_started

@@ -12,7 +12,7 @@ from types import FrameType, TracebackType
 
 from microtape.errors import RecordingError
 from microtape.recording.model.model import Recording
-from microtape.recording.script.run import ScriptRun
+from microtape.recording.script.ending import ScriptRun
 from microtape.recording.script.running import RunningScript
 from tui.shell.exits import say
 from tui.shell.opening import Origin, load_all

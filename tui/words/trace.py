@@ -53,7 +53,7 @@ def trace(
     )
     for index in range(len(recording.passes)) if passes is None else passes:
         yield ""
-        yield from _trace_pass(_Printer(recording, index, width, ascii, into=into))
+        yield from _trace_pass(_Printer(Timeline(recording, index), width, ascii, into=into))
     yield from _closing(recording)
 
 
@@ -79,7 +79,7 @@ def trace_step(
 
 def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False, into: bool = False) -> Iterator[str]:
     """A moment: the tape, what happened, the source, the leaves, the engine."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii, into=into)
+    printer = _Printer(cursor.timeline, width, ascii, into=into)
     yield from printer.heading()
     yield ""
     yield from printer.tape(cursor, marks=True)
@@ -95,7 +95,7 @@ def trace_moment(cursor: StepCursor, *, width: int = 100, ascii: bool = False, i
 
 def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False, into: bool = False) -> Iterator[str]:
     """Every operation before the pass, in order."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii, into=into)
+    printer = _Printer(cursor.timeline, width, ascii, into=into)
     yield from printer.heading()
     for index in range(len(cursor.timeline.forward)):
         yield ""
@@ -104,13 +104,13 @@ def trace_forward(cursor: StepCursor, *, width: int = 100, ascii: bool = False, 
 
 def trace_rows(cursor: StepCursor, nodes: Collection[int], *, width: int = 100, ascii: bool = False) -> Iterator[str]:
     """Only the rows of these nodes, at a moment."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    printer = _Printer(cursor.timeline, width, ascii)
     yield from printer.rows_of(cursor, Listing.only(cursor.timeline, nodes))
 
 
 def trace_folded(cursor: StepCursor, *, width: int = 100, ascii: bool = False) -> Iterator[str]:
     """The tape at a moment, with each repetition folded into one row."""
-    printer = _Printer(cursor.recording, cursor.timeline.pass_index, width, ascii)
+    printer = _Printer(cursor.timeline, width, ascii)
     yield from printer.rows_of(cursor, FoldedTape(cursor.timeline).listing((), None))
 
 
@@ -167,15 +167,15 @@ def _closing(recording: Recording) -> Iterator[str]:
 class _Printer:
     """Prints moments of one pass."""
 
-    def __init__(self, recording: Recording, pass_index: int, width: int, ascii: bool, *, into: bool = False) -> None:
-        self.recording = recording
+    def __init__(self, timeline: Timeline, width: int, ascii: bool, *, into: bool = False) -> None:
+        self.recording = timeline.recording
         self.into = into
-        self.timeline = Timeline(recording, pass_index)
+        self.timeline = timeline
         self.width = width
         self.ascii = ascii
-        self.rows = RowTexts(self.timeline, ascii=ascii)
-        self.columns: ColumnWidths = self.rows.columns(width - len(INDENT) - 2)
-        self.listing = Listing.of(self.timeline)
+        self.rows = RowTexts(timeline, ascii=ascii)
+        self.columns: ColumnWidths  # of the rows that are printed
+        self.listing = Listing.of(timeline)
 
     def cursor(self, steps: int) -> StepCursor:
         return StepCursor(self.timeline, len(self.timeline.forward) + steps)

@@ -25,6 +25,20 @@ _OURS = "This is a fault of microtape, not of the program"
 _MOST = 10  # of a kind of fault that repeats at every operation, the first ones say enough
 _LONGEST = 120  # characters of an exception's message
 
+OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
+MISSING_WITHOUT = {  # the event -> what is missing without it
+    "unrecorded": "a place where the history of a tensor ends",
+    "called": "a place where the history of a tensor ends",
+    "without_history": "a place where the history of a tensor ends",
+    "value_taken": "a number that was taken out of a tensor",
+    "writing": "a write to a leaf",
+    "stepped": "the step of an optimiser",
+    "call_started": "what happens in a function that backward or apply calls",
+    "call_ended": "what happens in a function that backward or apply calls",
+    "saved_read": "a read of saved tensors",
+    "tensor_made": "where the value of a tensor comes from",
+}
+
 
 class Faults:
     """What could not be recorded, as lines for the user."""

@@ -10,26 +10,24 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from microtape.backward.engine import GraphTask
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import user_frame
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.errors import AutogradError
 from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.model.options import Check
-from microtape.recording.writing.call_stack import CallStack, last_frame
+from microtape.recording.writing.call_stack import CallStack
 from microtape.recording.writing.calls import CallBudget, Calls, notes_of
 from microtape.recording.writing.copies import copied
-from microtape.recording.writing.faults import Faults, message_of, shielded
+from microtape.recording.writing.errors import error_record
+from microtape.recording.writing.faults import MISSING_WITHOUT, OF_PASSES, Faults, shielded
 from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.node_text import given_operands, hook_name, op_of
 from microtape.recording.writing.open_pass import LostPass, OpenPass
@@ -356,8 +354,8 @@ class Recorder(Watcher, Displayed):
         if event == "operation":
             with self.faults.noting("an operation"):
                 self._adopt_instead(details[0], error, current)
-        elif event not in _OF_PASSES:
-            self.faults.add(_BESIDES[event], error)
+        elif event not in OF_PASSES:
+            self.faults.add(MISSING_WITHOUT[event], error)
         elif event == "task_started":
             if current is None or current.task is not details[0]:
                 self._open.append(LostPass(details[0], self.count))
@@ -404,49 +402,4 @@ class Recorder(Watcher, Displayed):
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
-        places = []
-        if isinstance(error, AutogradError):
-            places = [(role, self.sources.place(site)) for role, site in error.places]
-        raised = [frame for frame in traceback.extract_tb(error.__traceback__) if not self.sources.is_ours(frame)]
-        if (frame := last_frame(error)) is not None:
-            places.append(("raised", self.sources.place(CallSite(frame.tb_frame.f_code, frame.tb_lasti))))
-            self.tape.find_names(frame.tb_frame)
-        text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
-        return ErrorRecord(
-            type(error).__name__,
-            error.summary if isinstance(error, AutogradError) else message_of(error),
-            tuple((role, place) for role, place in places if place is not None),
-            text,
-        )
-
-
-_OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
-_BESIDES = {  # the event -> what is missing without it
-    "unrecorded": "a place where the history of a tensor ends",
-    "called": "a place where the history of a tensor ends",
-    "without_history": "a place where the history of a tensor ends",
-    "value_taken": "a number that was taken out of a tensor",
-    "writing": "a write to a leaf",
-    "stepped": "the step of an optimiser",
-    "call_started": "what happens in a function that backward or apply calls",
-    "call_ended": "what happens in a function that backward or apply calls",
-    "saved_read": "a read of saved tensors",
-    "tensor_made": "where the value of a tensor comes from",
-}
-
-
-def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
-    """The graph behind tensors or nodes as it is now, without running anything; values that are gone are missing.
-
-    Variable names are looked up from `frame` outwards, by default from the caller's.
-    """
-    recorder = Recorder("graph")
-    tape = recorder.tape
-    items = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
-    for item in items:
-        if isinstance(item, Node):
-            tape.adopt([item])
-        else:
-            tape.adopt_tensor(item)
-    tape.find_names(user_frame(frame if frame is not None else sys._getframe(1)))
-    return dataclasses.replace(recorder.recording, options={"snapshot": True})
+        return error_record(error, self.tape)

@@ -6,23 +6,24 @@ arrays. What stays on the nodes is read at the end, in `tape_records`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from microtape.basics.scope import Scope, open_scopes
-from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, ScopeRecord, TensorRef, Value
+from microtape.basics.scope import open_scopes
+from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.module_names import names_in_frames, our_kinds
-from microtape.recording.writing.node_text import absent_operands, dtype_name, inner
+from microtape.recording.writing.node_text import dtype_name, inner
 from microtape.recording.writing.old_values import old_value
+from microtape.recording.writing.saved_tensors import saved_inputs, saved_items
+from microtape.recording.writing.scopes import Scopes
 from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.writing.tape_order import in_tape_order
 from microtape.tape.node import AccumulateGrad, Edge, Node
-from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor, saved_version
 from microtape.tape.tensor_state import (
     INFERENCE,
@@ -51,8 +52,7 @@ class Tape:
         self.copies: Copies = copies if copies is not None else {}
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
-        self.scopes: list[ScopeRecord] = []
-        self._scope_ids: dict[Scope, int] = {}
+        self.scopes = Scopes()
         self.borders = Borders()
         self.freed: list[int] = []  # nodes whose saved tensors were already freed when they were adopted
 
@@ -83,7 +83,7 @@ class Tape:
         entry = self.nodes[number]
         entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
         if open_scopes.innermost is not None:
-            entry.scope = self._scope(open_scopes.innermost)
+            entry.scope = self.scopes.number_of(open_scopes.innermost)
         return number
 
     def keep(self, tensor: TensorState) -> None:
@@ -108,24 +108,6 @@ class Tape:
             else self.operand(operand)
             for i, operand in enumerate(operands)
         ]  # fmt: skip
-
-    @property
-    def scope_objects(self) -> tuple[Scope, ...]:
-        """The scopes, by number."""
-        return tuple(self._scope_ids)
-
-    def _scope(self, scope: Scope) -> int:
-        """The scope's number; the enclosing scopes have smaller numbers."""
-        unknown: list[Scope] = []
-        outer: Scope | None = scope
-        while outer is not None and outer not in self._scope_ids:
-            unknown.append(outer)
-            outer = outer.outer
-        for one in reversed(unknown):
-            before = None if one.outer is None else self._scope_ids[one.outer]
-            number = self._scope_ids[one] = len(self.scopes)
-            self.scopes.append(ScopeRecord(number, one.name, before))
-        return self._scope_ids[scope]
 
     def operand(self, operand: Any) -> Operand:
         """An argument of an operation."""
@@ -200,7 +182,7 @@ class Tape:
 
     def _adopt_operation(self, node: Node) -> None:
         """Number an operation whose call was not seen, with the operands and outputs that the graph still holds."""
-        known = _saved_inputs(node)
+        known = saved_inputs(node)
         operands = []
         for i, edge in enumerate(node.next_edges):
             if i in known:
@@ -251,24 +233,18 @@ class Tape:
 
     def _saved(self, node: Node, outputs: Sequence[TensorRef | None]) -> list[tuple[int, SavedRecord]]:
         """What the node saved of what the program gave it; a result that it saved is one of these outputs."""
-        function = inner(node)
-        absent = absent_operands(function)
         found = []
-        for i, item in enumerate(function.saved or ()):
-            if item is None or isinstance(item, PackedTensor):  # packed before the recorder watched: unknown
-                continue
-            if absent and function.saved_names[i] in absent:
-                continue
+        for i, name, item in saved_items(node):
             if isinstance(item, SavedTensor):
                 ref = outputs[item.output_nr] if item.output_nr < len(outputs) else None
             else:
                 ref = self.ref(item)
             if ref is None:
                 continue
-            version = saved_version(function, i)
+            version = saved_version(inner(node), i)
             if version != ref.version:
                 ref = TensorRef(ref.tensor, version)
-            found.append((i, SavedRecord(function.saved_names[i], ref)))
+            found.append((i, SavedRecord(name, ref)))
         return found
 
     # Tensors
@@ -423,14 +399,3 @@ class Tape:
             return TensorRef(entry.number, version)
 
         return self.borders.records(matters, self.operand, ref, self.sources, self.faults)
-
-
-def _saved_inputs(node: Node) -> Mapping[int, TensorState]:
-    """The operands that are among the node's saved tensors, by position."""
-    if node.kind == "copy_slices":
-        return {}
-    return {
-        source: item
-        for source, item in zip(node.sources, node.saved or (), strict=False)
-        if source >= 0 and isinstance(item, TensorState)
-    }

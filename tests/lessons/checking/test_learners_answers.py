@@ -5,17 +5,18 @@ exercise that the learner writes. What stands above the first such line belongs 
 several such files, `LESSON.SOMETHING_right.txt`.
 """
 
+import functools
 import re
 from pathlib import Path
 
 import pytest
 
+from lessons.checking.expected import Expected
 from lessons.checking.verdict import check
 from lessons.model.growing import pieces, with_pieces
-from lessons.model.load import load_course
+from tests.support.course import COURSE
 
 ANSWERS = Path(__file__).parent / "answers"
-COURSE = load_course()
 
 
 def answers():
@@ -38,10 +39,19 @@ def file_of(exercise, text):
     return with_pieces("\n".join(lines), text)
 
 
+@functools.cache
+def expected(lesson):
+    """What is expected of a lesson's answers: its solution and its known wrong answers run once for all of them."""
+    with Expected(COURSE.named(lesson).exercise) as found:
+        assert found.outcomes
+        found.run_mistakes()
+    return found
+
+
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize(("lesson", "text", "right"), answers())
 def test_it_is_judged_rightly(lesson, text, right, tmp_path):
     exercise = COURSE.named(lesson).exercise
     file = tmp_path / "mine.py"
     file.write_text(file_of(exercise, text), encoding="utf-8")
-    assert check(exercise, file).passed is right
+    assert check(exercise, file, expected=expected(lesson)).passed is right

@@ -5,9 +5,9 @@ import pytest
 from lessons.checking.divergence import find_divergence, own_engine
 from lessons.checking.in_pytorch import can_run_in_pytorch
 from lessons.checking.verdict import check
-from lessons.model.load import load_course
+from tests.support.course import COURSE
 
-CAPSTONE = load_course().lessons[-1].exercise
+CAPSTONE = COURSE.lessons[-1].exercise
 WRONG = {answer.name: CAPSTONE.text(answer.path) for answer in CAPSTONE.wrong_answers}
 
 

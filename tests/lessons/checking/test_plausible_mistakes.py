@@ -2,11 +2,10 @@
 
 import pytest
 
-from lessons import load_course
 from lessons.checking.verdict import check
 from lessons.checking.verdict_report import report
+from tests.support.course import COURSE
 
-COURSE = load_course()
 MISTAKES = [
     ("tape_of_numbers", [("def __init__(self):\n        self.values = {}", "values = {}\n\n    def __init__(self):")],
      "share one dictionary of numbers"),

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from lessons import load_course
 from lessons.checking.compare_recordings import first_different_step, first_wrong_step, reply_to_claim
 from lessons.checking.record import record_check, record_program
 from lessons.checking.wrong_engines import FAULTS, injected
 from lessons.model import fault_names
+from tests.support.course import COURSE
 
-COURSE = load_course()
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
 
 

@@ -11,6 +11,7 @@ from lessons.learner.locking import locked
 from lessons.learner.progress import Progress, ProgressError, Record, write_atomically
 from lessons.learner.workspace import Workspace, data_folder
 from lessons.model.load import load_course
+from tests.support.course import COURSE
 from tests.support.lesson_folder import EXERCISE, write_lesson
 
 IMPORT_LOCKED = "from lessons.learner.locking import locked"
@@ -244,7 +245,7 @@ def test_the_data_folder_is_the_platforms_or_the_chosen_one(monkeypatch, tmp_pat
 class TestAFileThatGrows:
     @pytest.fixture
     def lessons(self):
-        return load_course().lessons
+        return COURSE.lessons
 
     def solution(self, lesson):
         return lesson.exercise.solution.read_text(encoding="utf-8")
@@ -311,7 +312,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "progress.json")
     with pytest.raises(ProgressError, match="cannot be read: no ordinary file"):
         Progress(tmp_path / "progress.json").attempted("one", passed=True)
-    lesson = next(iter(load_course()))
+    lesson = next(iter(COURSE))
     (tmp_path / "exercises").mkdir()
     os.mkfifo(tmp_path / "exercises" / f"{lesson.name}.py")
     with pytest.raises(OSError, match="no ordinary file"):

@@ -11,10 +11,9 @@ import pytest
 from lessons.learner.progress import Progress
 from lessons.learner.review_queue import TaskName, due_tasks, next_due, task_to_practise
 from lessons.learner.reviews import DAYS, Review
-from lessons.model.load import load_course
 from lessons.model.variations import task_names, tasks_about
+from tests.support.course import COURSE
 
-COURSE = load_course()
 FAN_OUT, ORDER, LEAVES = COURSE.named("fan_out"), COURSE.named("order"), COURSE.named("leaves")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SESSION = """

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from lessons.model.growing import MAIN, TOP, changed, grown, pieces, with_pieces
-from lessons.model.load import load_course
+from tests.support.course import COURSE
 
 OWN = """# My tape.
 
@@ -31,7 +31,7 @@ if __name__ == "__main__":
     print(Tape().rows())
 """
 
-GROWING = [lesson for lesson in load_course() if lesson.continues is not None]
+GROWING = [lesson for lesson in COURSE if lesson.continues is not None]
 
 
 class TestPieces:

@@ -5,11 +5,9 @@ import warnings
 import pytest
 
 import microtape as mt
-from lessons import load_course
 from lessons.model.messages import lessons_about
 from microtape.utils.checkpoint import checkpoint
-
-COURSE = load_course()
+from tests.support.course import COURSE
 
 
 class Function(mt.autograd.Function):

@@ -4,6 +4,7 @@ import pytest
 
 from lessons.model.load import load_course
 from lessons.model.solution_pieces import solution_note, solution_pieces
+from tests.support.course import COURSE
 from tests.support.lesson_folder import write_lesson
 
 EXERCISE = """\
@@ -65,7 +66,7 @@ def test_the_note_is_the_comment_below_the_first_line(exercise):
     assert solution_note(exercise) == "Adding is enough, for now."
 
 
-@pytest.mark.parametrize("lesson", load_course(), ids=lambda lesson: lesson.name)
+@pytest.mark.parametrize("lesson", COURSE, ids=lambda lesson: lesson.name)
 def test_every_solution_has_a_note_and_no_piece_is_empty(lesson):
     found = solution_pieces(lesson.exercise)
     assert solution_note(lesson.exercise)

@@ -11,6 +11,7 @@ from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import failures
 from lessons.proving.tasks import variations_are_tasks, wrong_guesses_get_a_hint
 from tests.support.lesson_folder import HEADER, LESSON, write_lesson
+from tests.support.recorded_tasks import record_task_once
 
 PRODUCT = '''\
 def {name}(random):
@@ -95,7 +96,8 @@ def test_variations_that_are_tasks_are_proven(tmp_path):
         ("y.backward()", "y.backward()\n" + "a = 1\n" * 12, "only 15 lines"),
     ],
 )
-def test_what_is_wrong_with_a_variation_is_said(tmp_path, old, new, said):
+def test_what_is_wrong_with_a_variation_is_said(tmp_path, monkeypatch, old, new, said):
+    monkeypatch.setattr("lessons.proving.tasks.record_task", record_task_once)
     found = proven(tmp_path, THREE.replace(old, new))
     assert any(said in line for line in found), found
 

@@ -2,12 +2,10 @@
 
 import pytest
 
-from lessons.model.load import load_course
 from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 from lessons.proving.vocabulary import introduces_what_it_uses
-
-COURSE = load_course()
+from tests.support.course import COURSE
 
 
 @pytest.mark.sampled(13)

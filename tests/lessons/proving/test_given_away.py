@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from lessons.model.lesson import Prediction
-from lessons.model.load import load_course
 from lessons.proving.given_away import stands_above
+from tests.support.course import COURSE
 
-LESSON = load_course().lessons[0]
+LESSON = COURSE.lessons[0]
 
 
 def where(prose, answer, *, ask="What arrives at `x`?", kind="gradient x", hint=""):

@@ -5,11 +5,10 @@ import contextlib
 import pytest
 
 import microtape as mt
-from lessons import load_course
 from lessons.model.variations import make_task
 from lessons.proving.tasks import defects
+from tests.support.course import COURSE
 
-COURSE = load_course()
 IDEAS = ("fan_out", "order", "broadcasting", "the_vector", "matmul", "grad_accumulates", "first_function", "in_place",
          "views", "nan")  # fmt: skip
 VARIATIONS = [(lesson, one.name) for lesson in COURSE for one in lesson.variations]

@@ -14,7 +14,7 @@ from microtape.recording.comparing import Comparison, compare
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import Recording
 from microtape.recording.model.options import Engine
-from tests.parity.pytorch import twins
+from tests.parity.pytorch.programs import twins
 from tests.parity.random.compare import differences
 from tests.parity.random.program import Program, listing, statements
 from tests.parity.random.session import Seen, Session

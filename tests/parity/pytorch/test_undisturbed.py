@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
+PROGRAMS = Path(__file__).parent / "programs"
 HELPERS = ("leaf", "trained", "gradients_of")
 NAMES = [
     (module, one.name)
     for module in ("undisturbed", "surroundings", "user_loops", "user_functions")
-    for one in ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")).body
+    for one in ast.parse((PROGRAMS / f"{module}.py").read_text(encoding="utf-8")).body
     if isinstance(one, ast.FunctionDef) and one.name not in HELPERS and not one.name.startswith("_")
 ]
 
@@ -59,7 +60,7 @@ def test_a_recorded_program_computes_the_same(torch, module, name, check):
     from microtape.recording.findings import findings
     from microtape.recording.pytorch.recorder import TorchRecorder
 
-    program = getattr(importlib.import_module(f"tests.parity.pytorch.{module}"), name)
+    program = getattr(importlib.import_module(f"tests.parity.pytorch.programs.{module}"), name)
     plain, state = run(program, torch)
     before = replaced(torch)
     with TorchRecorder(check=check) as recorder:
@@ -79,7 +80,7 @@ def test_a_recorded_program_computes_the_same(torch, module, name, check):
 @pytest.mark.filterwarnings("ignore")
 def test_a_compiled_region_is_one_node(torch):
     from microtape.recording.pytorch.recorder import TorchRecorder
-    from tests.parity.pytorch.surroundings import compiled_by_aot_eager
+    from tests.parity.pytorch.programs.surroundings import compiled_by_aot_eager
 
     with TorchRecorder() as recorder:
         compiled_by_aot_eager()
@@ -93,7 +94,7 @@ def test_a_compiled_region_is_one_node(torch):
 
 def test_an_interrupted_pass_is_recorded_up_to_there(torch):
     from microtape.recording.pytorch.recorder import TorchRecorder
-    from tests.parity.pytorch.surroundings import interrupted_passes
+    from tests.parity.pytorch.programs.surroundings import interrupted_passes
 
     with TorchRecorder() as recorder:
         interrupted_passes()

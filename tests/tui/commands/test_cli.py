@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from microtape import save
-from microtape.recording.script.run import ScriptRun
+from microtape.recording.script.ending import ScriptRun
 from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell import opening

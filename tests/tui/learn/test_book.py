@@ -3,14 +3,12 @@
 import nbformat
 import pytest
 
-from lessons import load_course
+from tests.support.course import COURSE
 from tests.support.kernels import execute
 from tests.support.lesson_folder import write_lesson
 from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.shell.exits import Exit
-
-COURSE = load_course()
 
 
 def stdout(cell):

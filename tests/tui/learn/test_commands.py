@@ -4,14 +4,14 @@ import io
 
 import pytest
 
-from lessons import Workspace, load_course
+from lessons import Workspace
 from lessons.model.solution_pieces import solution_pieces
+from tests.support.course import COURSE
 from tests.support.lesson_folder import write_lesson
 from tui.commands.cli import main
 from tui.learn.lesson_commands import CommandContext
 from tui.shell.exits import Exit
 
-COURSE = load_course()
 FIRST, SECOND = COURSE.lessons[0], COURSE.lessons[1]
 
 

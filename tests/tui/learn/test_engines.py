@@ -5,8 +5,9 @@ import functools
 import pytest
 from textual.widgets import Input, OptionList
 
-from lessons import Workspace, load_course
+from lessons import Workspace
 from lessons.checking.record import record_program
+from tests.support.course import COURSE
 from tests.support.waiting import until
 from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp
@@ -15,7 +16,6 @@ from tui.learn.lesson_actions import DivergenceStepper
 from tui.learn.wrong_engine import ReplyScreen, WrongEngineStepper
 from tui.shell.exits import Exit
 
-COURSE = load_course()
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
 FAN_OUT, LINEAR = COURSE.find("fan_out"), COURSE.find("first_function")
 

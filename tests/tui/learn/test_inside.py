@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from lessons import load_course
 from lessons.checking.record import record_program
+from tests.support.course import COURSE
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_forward
 
 STEP_INSIDE = re.compile(r"^```text\n( +enter .*?)^```", re.MULTILINE | re.DOTALL)
-SHOWING = [lesson for lesson in load_course() if STEP_INSIDE.search(lesson.prose)]
+SHOWING = [lesson for lesson in COURSE if STEP_INSIDE.search(lesson.prose)]
 
 
 def words(text):

@@ -4,12 +4,13 @@ from datetime import timedelta
 
 import pytest
 
-from lessons import Workspace, load_course
+from lessons import Workspace
 from lessons.checking.record import record_task
 from lessons.learner.review_queue import TaskName, due_tasks
 from lessons.learner.reviews import now
 from lessons.model.predictions import right_answer
 from lessons.model.variations import task_names
+from tests.support.course import COURSE
 from tests.support.waiting import until
 from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp
@@ -19,7 +20,6 @@ from tui.learn.review import ReviewScreen
 from tui.shell.exits import Exit
 from tui.stepper.predict_screen import PredictScreen
 
-COURSE = load_course()
 FAN_OUT, LEAVES = COURSE.named("fan_out"), COURSE.named("leaves")
 FIRST = TaskName(FAN_OUT, task_names(FAN_OUT)[0])
 

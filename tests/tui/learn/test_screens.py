@@ -15,6 +15,7 @@ import tui.words.sentence
 from lessons import Course, Workspace, load_course
 from lessons.checking.record import record_program
 from lessons.checking.verdict_report import Said
+from tests.support.course import COURSE as REAL
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
@@ -33,7 +34,6 @@ from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
 from tui.widgets.tape import MARKER, SCROLLBAR, TapeView
 
-REAL = load_course()
 SMALL, LARGE = (80, 24), (140, 45)
 
 QUESTIONS = """\

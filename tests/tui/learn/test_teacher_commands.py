@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lessons import load_course
+from tests.support.recorded_tasks import record_task_once
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 
@@ -59,7 +60,8 @@ class TestVerify:
             ("hints.md", "---", "", "hints.md: write at least two hints"),
         ],
     )  # fmt: skip
-    def test_one_line_says_what_is_to_be_mended(self, course, capfd, file, old, new, said):
+    def test_one_line_says_what_is_to_be_mended(self, course, capfd, monkeypatch, file, old, new, said):
+        monkeypatch.setattr("lessons.proving.tasks.record_task", record_task_once)
         path = course / "01_mean" / file
         text = path.read_text(encoding="utf-8")
         assert old in text

@@ -6,16 +6,15 @@ import threading
 import pytest
 from textual.events import Paste
 
-from lessons import Lesson, Workspace, load_course
+from lessons import Lesson, Workspace
 from lessons.checking.record import record_program
+from tests.support.course import COURSE
 from tests.support.waiting import until
 from tui.learn.app import LearnApp
 from tui.learn.exercise import Editor
 from tui.learn.lesson import LessonScreen
 from tui.learn.program import ProgramView
 from tui.stepper.predict_screen import PredictScreen
-
-COURSE = load_course()
 
 
 def said(pilot):

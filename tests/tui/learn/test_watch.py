@@ -5,11 +5,11 @@ import queue
 
 import pytest
 
-from lessons import Workspace, load_course
+from lessons import Workspace
+from tests.support.course import COURSE
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 
-COURSE = load_course()
 FIRST, SECOND, THIRD = COURSE.lessons[:3]
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from textual.app import App
 
 import microtape
-from lessons import Workspace, load_course
+from lessons import Workspace
 from microtape.errors import RecordingError
 from microtape.recording.comparing import compare
 from microtape.recording.model.model import Recording
 from tests.support import handmade
+from tests.support.course import COURSE
 from tui.beside.two_recordings import TwoRecordings
 from tui.learn.app import LearnApp
 from tui.shell.demos import EXAMPLES
@@ -24,7 +25,6 @@ from tui.shell.opening import Origin
 from tui.stepper.app import StepperApp
 
 RECORDINGS = Path(handmade.__file__).parents[2] / "tui" / "recordings"
-COURSE = load_course()
 HANDMADE: dict[str, Callable[[], Recording]] = {
     "diamond": handmade.diamond, "twice": handmade.twice, "failing": handmade.failing, "cut_short": handmade.cut_short,
     "chain": lambda: handmade.chain(90, 5),

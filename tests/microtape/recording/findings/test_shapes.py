@@ -5,11 +5,11 @@ import pytest
 
 from lessons.checking.divergence import own_engine
 from lessons.model.findings import lesson_on
-from lessons.model.load import load_course
 from microtape.recording import Recording, RecordingWriter
 from microtape.recording.findings.find import findings
+from tests.support.course import COURSE
 
-CAPSTONE = load_course().lessons[-1].exercise
+CAPSTONE = COURSE.lessons[-1].exercise
 ONES = np.ones((4, 2))
 BIAS = np.full(2, 4.0)
 

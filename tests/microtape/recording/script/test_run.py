@@ -19,7 +19,8 @@ import microtape
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
-from microtape.recording.script.run import ScriptRun, record_script
+from microtape.recording.script.ending import ScriptRun
+from microtape.recording.script.run import record_script
 
 Record = Callable[..., tuple[ScriptRun, Recording | None]]
 

@@ -16,7 +16,8 @@ from microtape import load
 from microtape.errors import RecordingError
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Place, Recording
-from microtape.recording.script.run import ScriptRun, record_script
+from microtape.recording.script.ending import ScriptRun
+from microtape.recording.script.run import record_script
 
 ENOUGH = 600.0  # seconds: the end of every search in these tests is something else
 

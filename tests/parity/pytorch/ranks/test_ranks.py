@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.parity.pytorch.torchrun import Torchrun
+from tests.parity.pytorch.ranks.torchrun import Torchrun
 
 pytestmark = pytest.mark.slow
 

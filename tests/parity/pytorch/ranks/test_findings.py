@@ -7,7 +7,7 @@ import pytest
 
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
-from tests.parity.pytorch.torchrun import Torchrun
+from tests.parity.pytorch.ranks.torchrun import Torchrun
 from tests.support.pages import ROOT, Scene, blocks
 from tui.commands.cli import main
 from tui.shell.exits import Exit

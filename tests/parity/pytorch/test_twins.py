@@ -72,6 +72,8 @@ def test_a_program_and_its_twin_are_equal(torch, name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_steps_stand_at_the_same_lines(torch, name):
+    if name == "indexing" and slices_whole_sides(torch):
+        pytest.skip("this version of torch has a node more, for a whole slice")
     own, other = both(getattr(twins, name), torch)
     assert lines_of(own) == lines_of(other)
 

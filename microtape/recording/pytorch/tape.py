@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from microtape.basics.scope import Scope
-from microtape.recording.model.model import BorderRecord, Operand, ScopeRecord, TensorRef, Value
+from microtape.recording.model.model import BorderRecord, Operand, TensorRef, Value
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, SeenTensor, Version
 from microtape.recording.pytorch.reached import Crossed, Found, Named, Reached
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.scopes import Scopes
 from microtape.recording.writing.sources import Sources
 
 
@@ -31,8 +31,7 @@ class Tape:
         self.tensors: list[TensorEntry] = []
         self.ids: dict[GraphNode, int] = {}
         self.freed: list[int] = []
-        self.scopes: list[ScopeRecord] = []
-        self._scope_ids: dict[Scope, int] = {}
+        self.scopes = Scopes()
         self._numbers: dict[SeenTensor, TensorEntry] = {}
         self._names_of_others: dict[SeenTensor, list[str]] = {}  # that have no number yet
         self._described: dict[tuple[GraphNode, int], tuple[tuple[int, ...], str]] = {}  # shape and dtype of outputs
@@ -117,7 +116,7 @@ class Tape:
             for seen, _ in operation.operands:  # so that they can have names
                 self._entry(seen)
             if operation.scope is not None:
-                entry.scope = self._scope(operation.scope)
+                entry.scope = self.scopes.number_of(operation.scope)
 
     def _count_outputs(self, entry: NodeEntry) -> None:
         outputs = entry.node.outputs
@@ -158,20 +157,6 @@ class Tape:
         outputs = self._borders.setdefault(border, [])
         if output not in outputs:
             outputs.append(output)
-
-    def _scope(self, scope: Scope) -> int:
-        """The scope's number; the enclosing scopes have smaller numbers."""
-        known = self._scope_ids.get(scope)
-        if known is None:
-            outer = self._scope(scope.outer) if scope.outer is not None else None
-            known = self._scope_ids[scope] = len(self.scopes)
-            self.scopes.append(ScopeRecord(known, scope.name, outer))
-        return known
-
-    @property
-    def scope_objects(self) -> tuple[Scope, ...]:
-        """The scopes, by number."""
-        return tuple(self._scope_ids)
 
     # Tensors
 

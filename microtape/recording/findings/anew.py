@@ -19,7 +19,7 @@ def made_anew(program: Program) -> Iterator[Finding]:
     if all(one.change == 0 for one in program.recording.updates):
         return
     told: set[Place] = set()
-    before: dict[tuple[Place, Place, str], tuple[int, set[int]]] = {}  # where -> the last pass there, and its leaves
+    before: dict[tuple[Place, Place, str], set[int]] = {}  # the leaves of the last pass there
     for position, pass_ in enumerate(program.recording.passes):
         found: dict[tuple[Place, Place, str], set[int]] = {}
         for step in program.leaf_steps(pass_) if pass_.place is not None else ():
@@ -27,14 +27,14 @@ def made_anew(program: Program) -> Iterator[Finding]:
             if used is not None and used.place is not None and pass_.place is not None:
                 found.setdefault((pass_.place, used.place, used.op), set()).add(step.node)
         for where, leaves in found.items():
-            _, known = before.get(where, (0, set()))
-            new = [one for one in leaves if not program.updated.get(program.node(one).variable or -1)]
-            if known and not known & leaves and len(new) == len(leaves):
+            known = before.get(where, set())
+            new = [one for one in (*known, *leaves) if program.node(one).variable not in program.updated]
+            if known and not known & leaves and len(new) == len(known) + len(leaves):
                 maker = _maker(program, where[1])
                 if maker is not None and maker not in told and not _is_read(program, new):
                     told.add(maker)
-                    yield _finding(program, position, maker, where[1], new)
-            before[where] = position, leaves
+                    yield _finding(program, position, maker, where[1], sorted(leaves))
+            before[where] = leaves
 
 
 def _is_read(program: Program, leaves: list[int]) -> bool:
@@ -59,7 +59,7 @@ def _maker(program: Program, used: Place) -> Place | None:
 
 def _makes_parameters(function: ast.expr) -> bool:
     """Whether this is `nn.Linear`, `torch.nn.Parameter`, or the like."""
-    *path, name = ast.unparse(function).split(".")
+    *path, name = ast.unparse(function).split(".") if isinstance(function, ast.Attribute | ast.Name) else [""]
     return name == "Parameter" or ("nn" in path and name[:1].isupper() and not name.endswith("Loss"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from microtape.recording.model.model import NodeRecord, Place, Recording
-from microtape.recording.model.source import whole_lines
+from microtape.recording.model.source import loop_around, whole_lines
 
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
 UNUSED = "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
@@ -90,7 +90,7 @@ def write_elsewhere(recording: Recording, place: Place) -> str:
     except (SyntaxError, ValueError):
         body = []
     match body:
-        case [ast.Assign(targets=[ast.Subscript()])]:
+        case [ast.Assign(targets=[ast.Subscript()])] if loop_around(recording.sources.get(place.file, ""), place.line):
             return "Collect the parts in a list, and make one tensor of them at the end: stack(parts), or cat(parts)."
         case [ast.Assign() | ast.Return() | ast.Expr()] if "inplace=True" in "".join(recording.sources.values()):
             return "What is called there writes in place: make it with inplace=False, or give it a .clone()."

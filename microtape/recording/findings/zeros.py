@@ -14,7 +14,8 @@ from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
 
-_FEWEST = 3  # passes in a row, for a layer that had gradients before
+_FEWEST = 2  # passes in a row, for a layer that had gradients before
+_EXAMPLES = 8  # at least in two passes: of one or two examples, a layer may well be zero
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
@@ -83,6 +84,9 @@ def _died(program: Program, seen: Mapping[int, Mapping[int, bool]]) -> Iterator[
     found = _origins(program, position, dead)
     for step in {one.index: one for leaf in dead for one in found.get(leaf, {}).values()}.values():
         step = _dead_before(program, position, step)
+        shapes = [one.shape for one in program.results(program.node(step.node)) if len(one.shape) > 1]
+        if not shapes or shapes[0][0] < _EXAMPLES:
+            continue
         if program.does(program.node(step.node), *_DEAD) and _is_hidden(program, position, step.node):
             finding = _finding(program, position, step, [program.name(leaf) for leaf in dead])
             since = f"It was not so before {program.pass_name(position)}, and has been so in every pass since."

@@ -117,31 +117,15 @@ def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     assert recording.nodes or recording.error
 
 
-# Of others, some names are found at another time, such as those of a loop variable that holds a leaf.
-AS_SCRIPTS = [
-    "age_groups",
-    "bond_angle",
-    "clip_by_hook",
-    "deep_relu",
-    "epoch_total",
-    "group_scale",
-    "image_channels",
-    "log_ratio",
-    "mushrooms",
-    "pendulum",
-    "rain_gauges",
-    "returns",
-    "share_prices",
-    "spam_filter",
-    "style_cache",
-    "tower",
-    "weighted_mean",
-]
+# In these the names of a loop variable, or the borders of a loop, are found at another time.
+_AT_ANOTHER_TIME = ("all_parameters", "bias_and_weights", "flat_physics", "own_optimizer", "small_weights")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "program", [one for one in broken_programs() if one.stem in AS_SCRIPTS], ids=lambda path: path.stem
+    "program",
+    [one for one in broken_programs() if one.stem not in _AT_ANOTHER_TIME][::9],
+    ids=lambda path: path.stem,
 )
 def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:

@@ -172,7 +172,7 @@ class _Joined:
         """The only segment, whose numbers stay."""
         freed, freed_by = self._freed(part, range(len(part.nodes)))
         return _addition(
-                nodes=part.nodes, tensors=part.tensors, passes=part.passes, scopes=part.tape.scopes,
+                nodes=part.nodes, tensors=part.tensors, passes=part.passes, scopes=part.tape.scopes.records,
                 borders=part.borders, checks=part.checks, jacobians=part.jacobians, updates=part.updates, freed=freed,
                 freed_by=freed_by, functions=part.functions, calls=part.calls,
         )  # fmt: skip
@@ -277,7 +277,7 @@ class _Joined:
 
     def _number_scopes(self, tape: Tape) -> list[int]:
         numbers: list[int] = []
-        for record, scope in zip(tape.scopes, tape.scope_objects, strict=True):
+        for record, scope in zip(tape.scopes.records, tape.scopes.objects, strict=True):
             number = self._scope_numbers.get(scope)
             if number is None:
                 number = self._scope_numbers[scope] = len(self._scopes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from microtape.basics.scope import Scope, open_scopes
+from microtape.basics.scope import open_scopes
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.constant_arguments import constant_text, shortened
@@ -52,8 +52,7 @@ class Tape:
         self.copies: Copies = copies if copies is not None else {}
         self._by_object: dict[int, TensorEntry] = {}
         self._by_edge: dict[tuple[int, int], TensorRef] = {}
-        self._scopes = Scopes()
-        self.scopes = self._scopes.records
+        self.scopes = Scopes()
         self.borders = Borders()
         self.freed: list[int] = []  # nodes whose saved tensors were already freed when they were adopted
 
@@ -84,7 +83,7 @@ class Tape:
         entry = self.nodes[number]
         entry.in_place, entry.pass_, entry.made_by = in_place, pass_, made_by
         if open_scopes.innermost is not None:
-            entry.scope = self._scopes.number_of(open_scopes.innermost)
+            entry.scope = self.scopes.number_of(open_scopes.innermost)
         return number
 
     def keep(self, tensor: TensorState) -> None:
@@ -109,11 +108,6 @@ class Tape:
             else self.operand(operand)
             for i, operand in enumerate(operands)
         ]  # fmt: skip
-
-    @property
-    def scope_objects(self) -> tuple[Scope, ...]:
-        """The scopes, by number."""
-        return self._scopes.objects
 
     def operand(self, operand: Any) -> Operand:
         """An argument of an operation."""

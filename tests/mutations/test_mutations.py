@@ -11,7 +11,7 @@ from microtape.errors import RecordingError
 from tests.mutations.judge import judge
 from tests.mutations.mutants import ORIGINALS, Mutants
 
-FEW, MANY = 40, 3_000
+FEW, MANY = 40, 1_000
 
 
 @pytest.fixture(scope="module")

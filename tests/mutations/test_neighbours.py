@@ -16,7 +16,7 @@ from microtape.recording.file.tape_file import load
 from tests.mutations.content import changed_arrays, changed_json, changed_zip, members_of, zipped
 from tests.mutations.judge import LONGEST, look_at
 
-COUNTS = [60, pytest.param(3_000, marks=pytest.mark.slow)]
+COUNTS = [60, pytest.param(1_000, marks=pytest.mark.slow)]
 
 
 def check_refusal(number: int, message: str) -> None:

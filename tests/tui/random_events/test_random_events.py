@@ -70,7 +70,7 @@ def test_what_once_ended_the_stepper(name):
 @pytest.mark.sampled(25)
 @pytest.mark.parametrize("subject", subjects())
 def test_random_events_end_nothing(subject):
-    assert play(subject, random_events(f"{subject} test", 60)) is None
+    assert play(subject, random_events(f"{subject} test", 40)) is None
 
 
 def test_equal_seeds_give_equal_events_in_a_terminal_of_possible_sizes():

@@ -50,10 +50,8 @@ def walk(roots: Iterable[Any], tensors: Tensors, known: Graph | None = None) -> 
             meet(root)
     while waiting:
         node, key = waiting.pop()
-        all_edges[key] = tuple(
-            [
-                NO_EDGE if to is None else (keys.get(id(to)) or meet(to), input_nr)
-                for to, input_nr in node.next_functions
-            ]
-        )
+        edges = []
+        for to, input_nr in node.next_functions:
+            edges.append(NO_EDGE if to is None else (keys.get(id(to)) or meet(to), input_nr))
+        all_edges[key] = tuple(edges)
     return graph

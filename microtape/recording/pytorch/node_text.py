@@ -48,20 +48,20 @@ class About(NamedTuple):
 _ABOUT: dict[type, About] = {}  # by hand, because `functools.cache` takes three times as long
 
 
-def about(kind: type) -> About:
-    """What nodes of this type have in common."""
-    known = _ABOUT.get(kind)
-    if known is None:
-        known = _ABOUT[kind] = _about(kind)
-    return known
-
-
 def about_node(node: Any) -> About:
-    """What is known of a node: as `about` its type, with the formula for the arguments of its call."""
-    described = about(type(node))
+    """What nodes of the same type have in common, with the formula for the arguments of this one's call."""
+    kind: Any = type(node)
+    described = _ABOUT.get(kind)
+    if described is None:
+        described = _ABOUT[kind] = _about(kind)
     if not described.adapts or (formula := formula_of(node, described.formula)) == described.formula:
         return described
-    return described._replace(formula=formula)
+    return _adapted(kind, formula)
+
+
+@functools.lru_cache(1024)
+def _adapted(kind: type, formula: str) -> About:
+    return _ABOUT[kind]._replace(formula=formula)
 
 
 def _about(kind: type) -> About:

@@ -11,7 +11,6 @@ import sys
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -22,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import BorderKind
-from microtape.recording.pytorch.calls.arguments import PLAIN, constants_of, plain_tensors, tensors_in
+from microtape.recording.pytorch.calls.arguments import constants_of, plain_arguments, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
 from microtape.recording.pytorch.calls.function_kinds import (
     ATTRIBUTE,
@@ -49,7 +48,6 @@ _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
-_version = attrgetter("_version")
 _KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
 _Mode: Any = TorchFunctionMode
 
@@ -108,24 +106,25 @@ class Operations(_Mode):  # type: ignore[misc]
             elif kind != ATTRIBUTE and self._met is not None:
                 self._meet(args, kwargs or {})
             return function(*args, **kwargs) if kwargs else function(*args)
-        if kind == CALL and not kwargs and (tensors := plain_tensors(args)) is not None:
+        if kind == CALL and not kwargs and (plain := plain_arguments(args)) is not None:
+            tensors, constants = plain
             start = _next_number()
-            versions = list(map(_version, tensors))
             result = function(*args)
             try:
-                if _next_number() == start:
+                end = _next_number()
+                if end == start:
                     if (
                         self._borders
                         or (self.taken.known and len(tensors) < len(args))
-                        or any([one.requires_grad for one in tensors])
+                        or any([one.requires_grad for one, _ in tensors])
                     ):
-                        before: Any = list(zip(tensors, versions, strict=True))
-                        self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
-                elif type(result) is _Tensor and result.requires_grad and list(map(_version, tensors)) == versions:
-                    self._note_plain(function, args, tensors, versions, start, result, sys._getframe(1))
-                else:
-                    before = list(zip(tensors, versions, strict=True))
-                    self._after(function, kind, args, {}, before, start, result, sys._getframe(1))
+                        self._after(function, kind, args, {}, tensors, start, result, sys._getframe(1))
+                elif not (
+                    type(result) is _Tensor
+                    and result.requires_grad
+                    and self._note_plain(function, tensors, constants, start, end, result, sys._getframe(1))
+                ):
+                    self._after(function, kind, args, {}, tensors, start, result, sys._getframe(1))
             except Exception as error:
                 self._fault(error)
             return result
@@ -144,13 +143,18 @@ class Operations(_Mode):  # type: ignore[misc]
         return result
 
     def _note_plain(
-        self, function: Any, args: Sequence[Any], found: list[Any], versions: list[int], start: int, result: Any,
+        self, function: Any, before: list[tuple[Any, int]], constants: list[Any], start: int, end: int, result: Any,
         frame: FrameType,
-    ) -> None:  # fmt: skip
-        """Note the usual call: plain tensors and numbers in, one tensor with a history out, nothing overwritten."""
+    ) -> bool:  # fmt: skip
+        """Note the usual call: plain tensors and constants in, one tensor with a history out.
+
+        False: it has written to one of its arguments, and is not noted.
+        """
         tensors = self.tensors
         operands, behind = [], []
-        for tensor, version in zip(found, versions, strict=True):
+        for tensor, version in before:
+            if tensor._version != version:
+                return False
             seen = tensors.see(tensor)
             if version not in seen.values:
                 seen.values[version] = tensors.copied(tensor)
@@ -159,14 +163,10 @@ class Operations(_Mode):  # type: ignore[misc]
             seen.latest = version
             operands.append((seen, version))
             behind.append(seen.node() if seen.node is not None and seen.border is None else origin_of(seen))
-        end = _next_number()
-        if len(found) == len(args):
-            arguments: Any = ()
-        else:
-            if self.taken.known:
-                args = self.taken.as_operands(args, operands, behind)
-                self._borders = self._borders or len(operands) > len(found)
-            arguments = [None if type(one) in PLAIN else one for one in args]
+        arguments: Any = constants if len(constants) > len(before) else ()
+        if arguments and self.taken.known:
+            arguments = self.taken.as_operands(constants, operands, behind)
+            self._borders = self._borders or len(operands) > len(before)
         operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
         node = tensors.node(result.grad_fn)
         if node.operation is None:
@@ -180,6 +180,7 @@ class Operations(_Mode):  # type: ignore[misc]
         else:
             self._note_inside(result)
             self._add_range(operation)  # other nodes were made, which no tensor of the program's leads to
+        return True
 
     def _note_inside(self, result: Any) -> None:
         """Note the values at the levels of function transforms further out, each with nodes of its own."""

@@ -24,7 +24,7 @@ from microtape.recording.pytorch.operations import Operations
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
-from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, SavedTensors, saved_by
+from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
 from microtape.recording.pytorch.tape_entries import NodeEntry
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, tells_history, version_of
 from microtape.recording.writing.faults import Faults
@@ -108,17 +108,18 @@ class Reached:
         entry = self.entries[node] = NodeEntry(node, about_node(python_node), edges)
         try:
             if entry.about.saved and (TELLS_HOOKS or node.sequence_nr not in self._packed):
-                entry.saved, entry.is_freed = self._saved_by(python_node, entry)
+                found = self._saved_by(python_node, entry)
+                entry.saved, entry.is_freed = found or (), found is None
             if not node.outputs and (metadata := getattr(python_node, "_input_metadata", None)) is not None:
-                entry.described = [_described(one) for one in metadata]  # since torch 2.9
+                entry.described = metadata  # since torch 2.9
         except Exception as error:
             self._faults.add(f"what {entry.about.name} saved", error)
         return entry
 
-    def _saved_by(self, python_node: Any, entry: NodeEntry) -> SavedTensors:
-        """What a node has saved. What has overwritten it is noted."""
+    def _saved_by(self, python_node: Any, entry: NodeEntry) -> list[Saved] | None:
+        """What a node has saved; None if it was freed. What has overwritten it is noted."""
         found = saved_by(python_node, entry.about, self._tensors)
-        for one in found.tensors:
+        for one in found or ():
             if one.now != one.version:
                 self._note_writes(one)
         return found
@@ -128,7 +129,7 @@ class Reached:
         entry = self.entries[node]
         if not entry.saved or any([one.is_overwritten for one in entry.saved]):
             return None
-        found = self._saved_by(python_node, entry).tensors
+        found = self._saved_by(python_node, entry) or ()
         return found if any([one.is_overwritten for one in found]) else None
 
     def _note_writes(self, saved: Saved) -> None:
@@ -268,11 +269,3 @@ def edges_of(operation: Operation) -> tuple[NodeEdge, ...]:
         (behind, operand[0].output_nr) if isinstance(behind, GraphNode) else NO_EDGE
         for behind, operand in zip(operation.behind, operation.operands, strict=True)
     )
-
-
-def _described(metadata: Any) -> tuple[Any, Any]:
-    """The shape and dtype of an output, as torch says them; a nested tensor has no shape."""
-    try:
-        return metadata.shape, metadata.dtype
-    except Exception:
-        return None, None

@@ -77,15 +77,11 @@ class Saved(NamedTuple):
         return self.now != self.version
 
 
-class SavedTensors(NamedTuple):
-    """What is known of all that a node has saved."""
+def saved_by(node: Any, about: About, tensors: Tensors) -> list[Saved] | None:
+    """The saved tensors of a node; None if a pass has freed them.
 
-    tensors: tuple[Saved, ...]
-    freed: bool
-
-
-def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
-    """The saved tensors of a node. One that hooks have packed is left out: only its unpack hook could read it."""
+    One that hooks have packed is left out: only its unpack hook could read it.
+    """
     found: list[Saved] = []
     for attribute, raw, name in about.saved:
         try:
@@ -98,7 +94,7 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
         except (RuntimeError, AttributeError) as error:
             message = str(error)
             if any(words in message for words in _FREED):
-                return SavedTensors((), True)
+                return None
             if (versions := VERSIONS.search(message)) is not None:
                 now, saved = int(versions[1]), int(versions[2])
                 overwritten = _overwritten(node, raw, tensors, saved, now)
@@ -115,7 +111,7 @@ def saved_by(node: Any, about: About, tensors: Tensors) -> SavedTensors:
                 if isinstance(one, torch.Tensor):
                     seen, version = _seen(one, tensors)
                     found.append(Saved(f"{name}[{i}]", seen, version, seen.values.get(version), version))
-    return SavedTensors(tuple(found), False)
+    return found
 
 
 def _is_packed(raw: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
@@ -128,9 +129,9 @@ class Tape:
                 entry.output_count = entry.operation.outputs
         else:
             entry.output_count = len(entry.described) or 1
-            for output_nr, (shape, dtype) in enumerate(entry.described):
-                if shape is not None:
-                    about = shape_and_dtype(SimpleNamespace(shape=shape, dtype=dtype))
+            for output_nr, one in enumerate(entry.described):
+                with suppress(Exception):  # a nested tensor has no shape
+                    about = shape_and_dtype(SimpleNamespace(shape=one.shape, dtype=one.dtype))
                     self._described[entry.node, output_nr] = about
 
     def maker_of(self, node: GraphNode) -> tuple[int | None, int | None]:

@@ -23,7 +23,7 @@ class NodeEntry:
     def __init__(self, node: GraphNode, about: About, edges: Sequence[NodeEdge]) -> None:
         self.node, self.about, self.edges = node, about, edges
         self.saved: Sequence[Saved] = ()
-        self.described: Sequence[tuple[Any, Any]] = ()  # shapes and dtypes of its outputs, if the program has none
+        self.described: Sequence[Any] = ()  # by output: what torch says of its shape and dtype, if the program has none
         self.hooks: tuple[str, ...] = ()
         self.is_dropped = False  # whether the program had dropped it: its edges are those of its operation
         self.is_freed = False  # whether a pass had freed what it saved

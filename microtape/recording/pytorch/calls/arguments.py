@@ -16,18 +16,23 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 _SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}
 
 
-def plain_tensors(args: Sequence[Any]) -> list[Any] | None:
-    """The tensors among arguments that are plain tensors, numbers and the like; None if there are others."""
-    found = []
-    for one in args:
-        kind = type(one)
-        if kind is torch.Tensor or kind is torch.nn.Parameter:
-            if one.is_inference():
+def plain_arguments(args: Sequence[Any]) -> tuple[list[tuple[Any, int]], list[Any]] | None:
+    """The plain tensors with their versions, and the constants, in their places; None if there are other arguments."""
+    tensors: list[tuple[Any, int]] = []
+    constants: list[Any] = []
+    try:
+        for one in args:
+            kind = type(one)
+            if kind is torch.Tensor or kind is torch.nn.Parameter:
+                tensors.append((one, one._version))
+                constants.append(None)
+            elif kind in _SIMPLE:
+                constants.append(one)
+            else:
                 return None
-            found.append(one)
-        elif kind not in _SIMPLE:
-            return None
-    return found
+    except RuntimeError:  # an inference tensor has no version
+        return None
+    return tensors, constants
 
 
 def tensors_in(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:

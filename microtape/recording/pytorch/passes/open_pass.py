@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
-from torch.autograd.function import BackwardCFunction
 
 from microtape.recording.model.model import BackwardStep, ErrorRecord, HookCall, Place, Value
 from microtape.recording.pytorch.checks.checker import TorchChecker
@@ -148,12 +147,12 @@ class OpenPass:
         ours = self._own_hooks
         captures, nodes_were_read = not self.request.accumulate and bool(self.inputs), self.request.nodes_were_read
         for key in schedule.runs:
-            node = graph.nodes[key]
+            node, entry = graph.nodes[key], entries[key]
             leaf = self.leaves.get(key) if key.sequence_nr == LEAF else None
             if captures and schedule.is_only_captured(key):
                 hooks.watch_tensors(key, leaf)
                 continue
-            is_function = isinstance(node, BackwardCFunction)
+            is_function = entry.about.kind == "function"
             about = _USUAL if leaf is None and not is_function else _About()
             hook = OwnHook(ran, key, about)
             hooks_of_node = node.register_hook(hook)
@@ -164,8 +163,8 @@ class OpenPass:
             names: tuple[str, ...] = ()
             if probe or len(hooks_of_node) > 1:  # the program may have put hooks on the node, or we came later
                 names = hooks.watch_node(key, node, hooks_of_node, probe=probe)
-            if names or entries[key].hooks:
-                entries[key].hooks = names
+            if names or entry.hooks:
+                entry.hooks = names
             if names or key in hooks.changed:
                 about = _About()
                 about.is_changed, about.has_hooks = key in hooks.changed, bool(names)

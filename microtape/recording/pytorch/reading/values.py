@@ -109,7 +109,7 @@ class Values:
                 if known is None:
                     known = self._reduced(tensor)
                     if known is None:
-                        known = self._view_of_known(tensor)
+                        known = self._view_of_known(tensor, _memory_of(tensor))
                     if known is None and tensor.numel() > COPIED:
                         known = self._put_off(tensor)
                     known = self._known[key] = known if known is not None else self._new(tensor)
@@ -122,14 +122,17 @@ class Values:
         """The value of a usual tensor of the processor for whose copy the budget must do; None for any other."""
         if tensor.numel() > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
             return None
-        if not tensor.is_contiguous() and not _is_dense(tensor.shape, tensor.stride()):
+        shape, strides = tensor.shape, tensor.stride()
+        if not tensor.is_contiguous() and not _is_dense(shape, strides):
             return None
-        known: Value | None = self._view_of_known(tensor)
+        memory = _memory_of(tensor)
+        known: Value | None = self._view_of_known(tensor, memory)
         if known is None:
-            known = _quick_copy(tensor, COPIED)
-            if known is not None:
-                self._budget.left -= known.nbytes
-        self.note(tensor, known)
+            copied = known = _quick_copy(tensor, COPIED)
+            if copied is None:
+                return None
+            self._budget.left -= copied.nbytes
+        self._large[memory] = known, shape, strides
         return known
 
     def _of_wrapped(self, tensor: Any) -> Value | None:
@@ -200,19 +203,18 @@ class Values:
         self._puts_off = True
         return LaterSummary.of(raw, layout_of(tensor))
 
-    def _view_of_known(self, tensor: Any) -> Any:
+    def _view_of_known(self, tensor: Any, memory: Any) -> Any:
         """The value of a large array, if the same memory was read, perhaps in another shape."""
-        memory = _memory_of(tensor) if self._large else None
         known = self._large.get(memory)
         if known is None:
             return None
         value, shape, strides = known
         now, steps = tensor.shape, tensor.stride()
+        if type(value) is np.ndarray and now == shape and steps == strides:
+            return value
         if not (_is_dense(shape, strides) and _is_dense(now, steps) and _is_in_its_order(value, tensor.dtype, strides)):
             return None
         if type(value) is np.ndarray:
-            if now == shape and steps == strides:
-                return value
             return self._known.setdefault((memory, now, steps), _array_of(tensor, value.dtype, value.ravel(order="K")))
         is_alike = strides[-1:] == steps[-1:] == (1,) and shape[-1:] == now[-1:]
         if isinstance(value, LaterSummary):

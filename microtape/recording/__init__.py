@@ -26,15 +26,14 @@ tables/    the records of a long recording
 findings/  what is wrong in a recorded program
   finding             what a finding is;  find: all findings of a recording
   program, sizes      look-ups that the others share;  cuts, remedies: words for them
-  failures            passes that failed;  freed: because of an earlier one;  refused: before they began
-  not_finite          where NaN and infinity begin;  bad_numbers: how
-  zeros, scale        gradients that are zero, vanish or explode
-  no_gradient         leaves that are cut off or not used;  replaced: by an update
-  derivatives         those that finite differences contradict
-  returned            gradients that a backward left out, or of another shape;  returns: everything that was returned
-  updating            gradients that are never reset, and large updates;  idle: steps that change nothing
-  growth              graphs that grow
-  aliasing            writes that change another variable;  broadcasting: that nobody meant
+  hooks, returns      hooks that make a gradient zero;  what functions of the program return
+  failing/            failures: passes that failed;  freed: because of an earlier one;  refused: before they began;
+                      growth: graphs that grow;  order: of nodes and passes;  shapes, aliasing: writes through a view
+  gradients/          no_gradient: leaves that are cut off or not used;  copies: of modules;  zeros, scale: vanished or
+                      exploded;  derivatives: against finite differences;  returned: what a backward left out;  sums
+  training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves that
+                      no optimiser has;  discarded: gradients that are thrown away;  symmetry, eval_mode
+  values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities
 
 comparing/ what differs between two recordings
   compare             compares them in order of time;  forward: what operations computed;  backward: two passes

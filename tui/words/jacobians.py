@@ -8,7 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
-from microtape.recording.findings.derivatives import backward_of
+from microtape.recording.findings.gradients.derivatives import backward_of
 from microtape.recording.findings.program import Program
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import index_text

@@ -157,7 +157,7 @@ def _to_bytes(recording: Recording, packer: Packer) -> bytes:
     texts = {name: encode(part) for name, part in parts.items() if name not in _MANY and name != "notes"}
     texts |= {name: written(column(kind, parts[name], packer.numbers), encode) for name, kind in _MANY.items()}
     if packer.hides_bad_numbers:
-        from microtape.recording.findings.not_finite import arrays_where_bad_numbers_begin  # few files need it
+        from microtape.recording.findings.values.not_finite import arrays_where_bad_numbers_begin  # few files need it
 
         packer.keep_whole(arrays_where_bad_numbers_begin(recording))
     rows, packs = packer.finish()

@@ -8,29 +8,29 @@ from weakref import finalize
 import numpy as np
 
 from microtape.basics.collector import paused
-from microtape.recording.findings.aliasing import written_through_a_view
-from microtape.recording.findings.anew import made_anew
-from microtape.recording.findings.broadcasting import unmeant_broadcasts
-from microtape.recording.findings.derivatives import wrong_derivatives
-from microtape.recording.findings.discarded import discarded_gradients
-from microtape.recording.findings.eval_mode import left_in_eval_mode
-from microtape.recording.findings.failures import failures
+from microtape.recording.findings.failing.aliasing import written_through_a_view
+from microtape.recording.findings.failing.failures import failures
+from microtape.recording.findings.failing.growth import growing_graphs
+from microtape.recording.findings.failing.refused import refused
+from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.growth import growing_graphs
-from microtape.recording.findings.idle import idle_steps, never_stepped, strange_steps
-from microtape.recording.findings.no_gradient import constant_penalties, no_gradient, results_without
-from microtape.recording.findings.not_finite import not_finite
-from microtape.recording.findings.probabilities import probabilities_for_scores, wrong_dimension
+from microtape.recording.findings.gradients.derivatives import wrong_derivatives
+from microtape.recording.findings.gradients.no_gradient import constant_penalties, no_gradient, results_without
+from microtape.recording.findings.gradients.returned import gradients_of_functions
+from microtape.recording.findings.gradients.scale import vanishing_and_exploding
+from microtape.recording.findings.gradients.sums import wrong_sums
+from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.refused import refused
-from microtape.recording.findings.replaced import replaced_leaves
-from microtape.recording.findings.returned import gradients_of_functions
-from microtape.recording.findings.scale import vanishing_and_exploding
-from microtape.recording.findings.shapes import wrong_shapes
-from microtape.recording.findings.sums import wrong_sums
-from microtape.recording.findings.symmetry import identical_units
-from microtape.recording.findings.updating import large_updates, never_reset
-from microtape.recording.findings.zeros import zero_gradients
+from microtape.recording.findings.training.anew import made_anew
+from microtape.recording.findings.training.discarded import discarded_gradients
+from microtape.recording.findings.training.eval_mode import left_in_eval_mode
+from microtape.recording.findings.training.idle import idle_steps, never_stepped, strange_steps
+from microtape.recording.findings.training.replaced import replaced_leaves
+from microtape.recording.findings.training.symmetry import identical_units
+from microtape.recording.findings.training.updating import large_updates, never_reset
+from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.not_finite import not_finite
+from microtape.recording.findings.values.probabilities import probabilities_for_scores, wrong_dimension
 from microtape.recording.model.model import Recording
 
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
-from microtape.recording.findings.updating import learned, loss_of, took_it_well
-from microtape.recording.findings.zeros import only_zeros
+from microtape.recording.findings.gradients.zeros import only_zeros
+from microtape.recording.findings.training.updating import learned, loss_of, took_it_well
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.gradients.zeros import leaf_behind
 from microtape.recording.findings.program import Program, at, headline
-from microtape.recording.findings.zeros import leaf_behind
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, Value
 

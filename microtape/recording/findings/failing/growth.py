@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.order import recorded_between
 from microtape.recording.findings.program import Program, at, count, headline
 from microtape.recording.model.model import Pass
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.findings.failures import returned_at, write_to
+from microtape.recording.findings.failing.failures import returned_at, write_to
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.gradients.returned import misfits
 from microtape.recording.findings.program import Program, at, count, headline, indexed
-from microtape.recording.findings.returned import misfits
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import FiniteDifferences, JacobianCheck, NodeRecord, Place
 

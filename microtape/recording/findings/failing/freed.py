@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
+from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.order import recorded_between
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 

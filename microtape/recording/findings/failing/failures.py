@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from microtape.recording.findings.failing.freed import at_a_name, freed
+from microtape.recording.findings.failing.growth import crossing
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.freed import at_a_name, freed
-from microtape.recording.findings.growth import crossing
 from microtape.recording.findings.hooks import hook_at
 from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
 from microtape.recording.findings.remedies import UNUSED, UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere

@@ -1,0 +1,1 @@
+"""Findings about gradients: those that are missing, zero, wrong, or out of scale."""

@@ -1,0 +1,1 @@
+"""Findings about what becomes of gradients: updates, resets, and the layers that they are for."""

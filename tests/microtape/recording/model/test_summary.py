@@ -77,10 +77,18 @@ def block_mean(block: np.ndarray, known: np.ndarray) -> float | None:
 
 
 def assert_describes(about: Summary, array: np.ndarray, tolerance: float, *, sampled: bool = False) -> None:
-    """Counts and ends are exact; the rest within `tolerance` of the root mean square, the thumbnail to four digits."""
+    """Counts and ends are exact; the rest within `tolerance` of the root mean square, the thumbnail to four digits.
+
+    NB: numpy gives the magnitude of a complex number up to its last bit, in which layouts differ.
+    """
     told = exact(array)
-    names = ("shape", "dtype", "min", "max", "zeros", "nans", "infs")
+    names = ("shape", "dtype", "zeros", "nans", "infs")
     assert [getattr(about, name) for name in names] == [getattr(told, name) for name in names]
+    last_bit = 2 * float(np.finfo(array.dtype).eps) if array.dtype.kind == "c" else 0.0
+    assert (about.min, about.max) == (
+        pytest.approx(told.min, rel=last_bit, abs=0),
+        pytest.approx(told.max, rel=last_bit, abs=0),
+    )
     assert sum(about.histogram) == array.size - told.nans - told.infs
     assert [len(row) for row in about.thumbnail] == [len(row) for row in told.thumbnail]
     if told.min is None or told.max is None or told.mean is None or told.std is None:

@@ -28,11 +28,13 @@ findings/  what is wrong in a recorded program
   program, sizes      look-ups that the others share;  cuts, remedies: words for them
   hooks, returns      hooks that make a gradient zero;  what functions of the program return
   failing/            failures: passes that failed;  freed: because of an earlier one;  refused: before they began;
-                      growth: graphs that grow;  order: of nodes and passes;  shapes, aliasing: writes through a view
-  gradients/          no_gradient: leaves that are cut off or not used;  copies: of modules;  zeros, scale: vanished or
-                      exploded;  derivatives: against finite differences;  returned: what a backward left out;  sums
-  training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves that
-                      no optimiser has;  discarded: gradients that are thrown away;  symmetry, eval_mode
+                      growth: graphs that grow;  order: what ran before what;  aliasing: writes through a view;
+                      shapes, of an engine of the user's own
+  gradients/          no_gradient: leaves that are cut off or not used;  copies: of modules;  zeros, scale: those that
+                      are zero, vanish or explode;  derivatives: that finite differences contradict;  returned: what
+                      a backward left out;  sums, of an engine of the user's own
+  training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves
+                      that no optimiser has;  discarded: gradients reset one by one;  symmetry, eval_mode
   values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities
 
 comparing/ what differs between two recordings

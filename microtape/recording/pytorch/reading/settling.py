@@ -16,9 +16,8 @@ def with_values(recording: Recording) -> Recording:
     found = _settled(recording, met)
     later = [one for one in met if isinstance(one, LaterSummary)]
     if not all([is_finite(one.summary) for one in later]):
-        from microtape.recording.findings.values.not_finite import (
-            arrays_where_bad_numbers_begin,  # few recordings need it
-        )
+        # few recordings need it
+        from microtape.recording.findings.values.not_finite import arrays_where_bad_numbers_begin
 
         wanted = {id(value) for value in arrays_where_bad_numbers_begin(found)}
         kept = [one for one in later if id(one.value) in wanted]

@@ -210,7 +210,8 @@ class Recorder(Watcher, Displayed):
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
         else:
             self.call_stack.meet(operands)
-        self.call_stack.note("operation", op, operands, (output,), in_place=operands[0] is output)
+        if op != "grad":  # whose pass was noted
+            self.call_stack.note("operation", op, operands, (output,), in_place=operands[0] is output)
 
     @shielded
     def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:

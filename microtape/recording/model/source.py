@@ -60,9 +60,10 @@ def loop_around(text: str, line: int) -> tuple[int, int] | None:
 
 
 @functools.lru_cache(maxsize=256)
-def function_around(text: str, line: int) -> ast.FunctionDef | None:
+def function_around(text: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The innermost function around a line; None if there is none."""
-    functions = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.FunctionDef)]
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    functions = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, kinds)]
     around = [one for one in functions if one.lineno <= line <= (one.end_lineno or one.lineno)]
     return max(around, key=lambda one: one.lineno, default=None)
 

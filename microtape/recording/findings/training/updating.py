@@ -14,7 +14,14 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
-from microtape.recording.model.source import assignments, expression, only_assignment, place_in, tree_of
+from microtape.recording.model.source import (
+    assignments,
+    expression,
+    function_around,
+    only_assignment,
+    place_in,
+    tree_of,
+)
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
@@ -77,9 +84,8 @@ def _names_a_gradient(recording: Recording, place: Place) -> bool:
 @functools.lru_cache(maxsize=64)
 def _has_a_gradient_around(source: str, line: int) -> bool:
     tree = tree_of(source) or ast.Module([], [])
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-    around = [one for one in [*tree.body, *functions] if one.lineno <= line <= (one.end_lineno or one.lineno)]
-    innermost = max(around, key=lambda one: one.lineno, default=tree)
+    statements = [one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    innermost = function_around(source, line) or next(iter(statements), tree)
     return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(innermost))
 
 

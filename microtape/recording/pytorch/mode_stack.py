@@ -51,6 +51,12 @@ class StackedMode:
             self._is_on = False
 
 
+def are_the_whole_stack(modes: Collection[StackedMode]) -> bool:
+    """Whether these modes, and no others, lie on the stack."""
+    stack = _stack._get_current_function_mode_stack()
+    return len(stack) == len(modes) and all([any(one is each.mode for each in modes) for one in stack])
+
+
 def push(mode: overrides.TorchFunctionMode) -> bool:
     """Put a mode on top of the stack, unless it lies on it. Returns whether it did not."""
     if any(one is mode for one in _stack._get_current_function_mode_stack()):

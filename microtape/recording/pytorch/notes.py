@@ -11,7 +11,7 @@ Note [What the recorder of PyTorch holds]
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from types import CodeType
 from typing import Any, TypeAlias
@@ -92,14 +92,15 @@ class GraphNode:
 
 
 _CROSSINGS = count(1)
+_NONE: Mapping[str, Any] = {}
 
 
 class Operation:
     """A call of torch that computed something with a history, or something whose history ends there."""
 
     __slots__ = (
-        "__weakref__", "_arguments", "_site", "behind", "crossing", "end", "function", "in_place", "kind", "operands",
-        "outputs", "scope", "start", "word_",
+        "__weakref__", "_arguments", "_named", "_site", "behind", "crossing", "end", "function", "in_place", "kind",
+        "operands", "outputs", "scope", "start", "word_",
     )  # fmt: skip
 
     def __init__(
@@ -111,13 +112,15 @@ class Operation:
         operands: Sequence[Version],
         behind: Sequence[Origin],
         arguments: Any,
+        named: Mapping[str, Any] = _NONE,
     ) -> None:
         self.start, self.end = start, end  # the sequence numbers that were given out during the call
         self.function, self._site = function, site
         self.operands = operands
         self.behind = behind  # what each operand came out of; held, so that the way back can be told
         self.scope = open_scopes.innermost
-        self._arguments = arguments  # those that are no tensors, or their texts
+        self._arguments = arguments  # in a list, or the texts of those that are no tensors
+        self._named = named  # arguments, none of them a tensor
         self.kind: BorderKind | None = None  # of a border
         self.crossing = 0  # of a border: larger than those of all earlier ones
         self.in_place = False
@@ -143,7 +146,7 @@ class Operation:
         """The texts of the arguments that are no tensors."""
         found = self._arguments
         if type(found) is list:
-            found = self._arguments = constants_of(self.function, found, {})
+            found = self._arguments = constants_of(self.function, found, self._named)
         return tuple(found)
 
 

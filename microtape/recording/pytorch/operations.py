@@ -21,7 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import BorderKind
-from microtape.recording.pytorch.calls.arguments import constants_of, plain_arguments, tensors_in
+from microtape.recording.pytorch.calls.arguments import are_constants, constants_of, plain_arguments, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
 from microtape.recording.pytorch.calls.function_kinds import (
     ATTRIBUTE,
@@ -106,10 +106,11 @@ class Operations(_Mode):  # type: ignore[misc]
             elif kind != ATTRIBUTE and self._met is not None:
                 self._meet(args, kwargs or {})
             return function(*args, **kwargs) if kwargs else function(*args)
-        if kind == CALL and not kwargs and (plain := plain_arguments(args)) is not None:
+        kwargs = kwargs or {}
+        if kind == CALL and (not kwargs or are_constants(kwargs)) and (plain := plain_arguments(args)) is not None:
             tensors, constants = plain
             start = _next_number()
-            result = function(*args)
+            result = function(*args, **kwargs) if kwargs else function(*args)
             try:
                 end = _next_number()
                 if end == start:
@@ -118,17 +119,16 @@ class Operations(_Mode):  # type: ignore[misc]
                         or (self.taken.known and len(tensors) < len(args))
                         or any([one.requires_grad for one, _ in tensors])
                     ):
-                        self._after(function, kind, args, {}, tensors, start, result, sys._getframe(1))
+                        self._after(function, kind, args, kwargs, tensors, start, result, sys._getframe(1))
                 elif not (
                     type(result) is _Tensor
                     and result.requires_grad
-                    and self._note_plain(function, tensors, constants, start, end, result, sys._getframe(1))
+                    and self._note_plain(function, tensors, constants, kwargs, start, end, result, sys._getframe(1))
                 ):
-                    self._after(function, kind, args, {}, tensors, start, result, sys._getframe(1))
+                    self._after(function, kind, args, kwargs, tensors, start, result, sys._getframe(1))
             except Exception as error:
                 self._fault(error)
             return result
-        kwargs = kwargs or {}
         start = _next_number()
         before, cut_off = None, None
         try:
@@ -143,8 +143,8 @@ class Operations(_Mode):  # type: ignore[misc]
         return result
 
     def _note_plain(
-        self, function: Any, before: list[tuple[Any, int]], constants: list[Any], start: int, end: int, result: Any,
-        frame: FrameType,
+        self, function: Any, before: list[tuple[Any, int]], constants: list[Any], named: dict[str, Any], start: int,
+        end: int, result: Any, frame: FrameType,
     ) -> bool:  # fmt: skip
         """Note the usual call: plain tensors and constants in, one tensor with a history out.
 
@@ -163,11 +163,11 @@ class Operations(_Mode):  # type: ignore[misc]
             seen.latest = version
             operands.append((seen, version))
             behind.append(seen.node() if seen.node is not None and seen.border is None else origin_of(seen))
-        arguments: Any = constants if len(constants) > len(before) else ()
+        arguments: Any = constants if named or len(constants) > len(before) else ()
         if arguments and self.taken.known:
             arguments = self.taken.as_operands(constants, operands, behind)
             self._borders = self._borders or len(operands) > len(before)
-        operation = Operation(start, end, function, site_in(frame), operands, behind, arguments)
+        operation = Operation(start, end, function, site_in(frame), operands, behind, arguments, named)
         node = tensors.node(result.grad_fn)
         if node.operation is None:
             node.operation = operation
@@ -357,10 +357,27 @@ class Operations(_Mode):  # type: ignore[misc]
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
                 seen.border = operation
             else:
-                if len(self.overwrites) >= _PRUNE:  # in a program that never calls backward
-                    self.overwrites.clear()
-                self.overwrites.setdefault(seen, deque(maxlen=_WRITES)).append((version, operation))
+                self._overwrote(seen, version, operation)
             seen.requires_grad = one.requires_grad
+
+    def _overwrote(self, seen: SeenTensor, version: int, operation: Operation) -> None:
+        if len(self.overwrites) >= _PRUNE:  # in a program that never calls backward
+            self.overwrites.clear()
+        self.overwrites.setdefault(seen, deque(maxlen=_WRITES)).append((version, operation))
+
+    def note_step(self, before: Sequence[tuple[Any, int]], site: CallSite | None) -> None:
+        """Note what the step of an optimiser has written; `before` are its parameters and their versions then."""
+        number = _next_number()
+        for tensor, version in before:
+            if version_of(tensor) == version:
+                continue
+            seen, now = self.tensors.read(tensor)
+            self.tensors.values.clear()
+            operation = Operation(number, number, None, site, [(seen, version)], [origin_of(seen)], ())
+            operation.word_, operation.in_place = "step", True
+            operation.crosses("no_grad")
+            self.written[_storage(tensor)] = site
+            self._overwrote(seen, now, operation)
 
     def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:
         """A number or an array was taken out of a tensor."""

@@ -10,7 +10,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from microtape.basics.collector import paused, seldom
 from microtape.basics.followed_threads import Threads
@@ -30,6 +29,7 @@ from microtape.recording.pytorch.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.optimizer_steps import OptimizerSteps
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
@@ -89,6 +89,9 @@ class TorchRecorder:
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
+        self.steps = OptimizerSteps(
+            self.operations, self._modes, self.threads, lambda leaf, site: self.updates.stepped(leaf, site), self.faults
+        )
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
@@ -143,7 +146,7 @@ class TorchRecorder:
             stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
-            stack.callback(register_optimizer_step_pre_hook(self._optimizer_steps).remove)
+            stack.enter_context(self.steps)
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
@@ -165,6 +168,7 @@ class TorchRecorder:
     def sleep(self) -> None:
         """Only count the passes from now on."""
         if not self.asleep:
+            self.steps.settle()
             self.asleep = True
             self.operations.quiet += 1
             self._take_modes_off()
@@ -176,6 +180,7 @@ class TorchRecorder:
 
     def _is_asleep(self) -> bool:
         """Asked at each call of a module, while torch does not hold our mode."""
+        self.steps.settle()
         if self.asleep:
             for mode in self._modes:
                 mode.settle()
@@ -198,16 +203,6 @@ class TorchRecorder:
         self.before_pass = lambda: False
         self.sleep()
 
-    def _optimizer_steps(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        """Note which parameters an optimiser is about to update, before its step."""
-        if self.operations.quiet or stack_ident() not in self.threads or _is_compiling():
-            return
-        with self.faults.noting("the step of an optimiser"):
-            site = site_of(sys._getframe(1))
-            for group in optimizer.param_groups:
-                for parameter in group["params"]:
-                    self.updates.stepped(self.tensors.see(parameter), site)
-
     # A pass
 
     def run_pass(self, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -217,6 +212,7 @@ class TorchRecorder:
             return run(*args, **kwargs)
         if stack_ident() not in self.threads or not self.before_pass():
             return run(*args, **kwargs)
+        self.steps.settle()
         if self.asleep:
             return self._let_pass(run, args, kwargs)
         if not self._is_recorded(run):

@@ -35,6 +35,14 @@ def plain_arguments(args: Sequence[Any]) -> tuple[list[tuple[Any, int]], list[An
     return tensors, constants
 
 
+def are_constants(kwargs: Mapping[str, Any]) -> bool:
+    """Whether none of the named arguments can hold a tensor, or asks for a write."""
+    for one in kwargs.values():
+        if type(one) not in _SIMPLE:
+            return False
+    return not kwargs.get("inplace")
+
+
 def tensors_in(args: Sequence[Any], kwargs: dict[str, Any]) -> Iterator[Any]:
     """The tensors among the arguments, also those in lists, tuples and dicts."""
     for one in args:

@@ -89,10 +89,12 @@ def sample_of(tensor: Any, most: int) -> _Array | None:
             return None
         with _WithoutFunctionModes():
             dtype, size = QUICK.get(tensor.dtype), tensor.nbytes
-            is_whole = dtype is not None and 0 < size <= most * dtype.itemsize
-            if is_whole and tensor.is_contiguous() and not tensor.is_neg():
-                return np.frombuffer(bytes_at(address_of(tensor, size), size), dtype)
-            elements = elements_of(tensor).ravel(order="K")
+            if dtype is not None and size and tensor.is_contiguous() and not tensor.is_neg():
+                if size <= most * dtype.itemsize:
+                    return np.frombuffer(bytes_at(address_of(tensor, size), size), dtype)
+                elements = memory_of(tensor, (size // dtype.itemsize,), (1,), dtype)
+            else:
+                elements = elements_of(tensor).ravel(order="K")
     except Exception:
         return None
     return np.array(elements[:: max(1, elements.size // most)])

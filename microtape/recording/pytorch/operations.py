@@ -394,6 +394,11 @@ class Operations(_Mode):  # type: ignore[misc]
         found = self._ranges.find(sequence_nr)
         return found[0] if found is not None else None
 
+    @property
+    def has_flat_ranges(self) -> bool:
+        """Whether no operation was noted while another one ran."""
+        return self._ranges.are_flat
+
     # Functions
 
     def before_function(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

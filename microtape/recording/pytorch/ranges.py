@@ -33,6 +33,11 @@ class Ranges(Generic[_Owner]):
             alive = [(one, each) for one, each in zip(ends, ranges, strict=True) if each[1]() is not None]
             self._levels[level] = [one for one, _ in alive], [each for _, each in alive]
 
+    @property
+    def are_flat(self) -> bool:
+        """Whether all ranges are of one level, and none lies in another."""
+        return len(self._levels) <= 1
+
     def find(self, number: int) -> tuple[_Owner, int] | None:
         """The owner and the pass."""
         for ends, ranges in self._levels.values():

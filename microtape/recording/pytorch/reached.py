@@ -157,14 +157,20 @@ class Reached:
         """What the operands of these nodes came out of, as far as it is neither in the graph nor known."""
         nodes_here, entries, operation_of = graph.nodes, self.entries, self._operations.operation_of
         found: list[Origin] = []
+        met = set[Operation]()  # a call may have made many nodes, mostly one after the other
+        last: Operation | None = None
+        is_flat = self._operations.has_flat_ranges
         for node in nodes:
             operation = node.operation
             if operation is None:
                 if node.sequence_nr == LEAF:
                     continue
-                operation = node.operation = operation_of(node.sequence_nr)
-                if operation is None:
-                    continue
+                if last is None or not (is_flat and last.start <= node.sequence_nr < last.end):
+                    last = operation_of(node.sequence_nr)
+                operation = node.operation = last
+            if operation is None or operation in met:
+                continue
+            met.add(operation)
             for i, behind in enumerate(operation.behind):
                 if behind is not None and behind not in nodes_here and behind not in entries:
                     found.append(behind)

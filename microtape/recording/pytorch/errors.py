@@ -13,7 +13,7 @@ from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.saved import VERSIONS
 from microtape.recording.writing.faults import message_of
-from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.names.sources import Sources
 
 
 def raising_frame(error: BaseException) -> FrameType | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from microtape.recording.writing.module_names import Kinds
+from microtape.recording.writing.names.module_names import Kinds
 
 
 def is_tensor(value: Any) -> bool:

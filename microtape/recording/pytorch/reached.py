@@ -28,7 +28,7 @@ from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, 
 from microtape.recording.pytorch.tape_entries import NodeEntry
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, tells_history, version_of
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.module_names import names_in_frames
+from microtape.recording.writing.names.module_names import names_in_frames
 
 
 class Found(NamedTuple):

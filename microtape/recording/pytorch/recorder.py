@@ -44,11 +44,11 @@ from microtape.recording.pytorch.segment import Segment, WhoFreed
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
-from microtape.recording.writing.calls import CallBudget, notes_of
+from microtape.recording.writing.calls.call import CallBudget, notes_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 from microtape.recording.writing.joining import Additions, joined
+from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.passes_of_threads import PassesOfThreads
-from microtape.recording.writing.sources import Sources
 
 _is_compiling = torch.compiler.is_compiling
 

@@ -19,7 +19,7 @@ from microtape.recording.pytorch.reading.inner_values import fill_in
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import tells_history
-from microtape.recording.writing.variable_names import assignment_target
+from microtape.recording.writing.names.variable_names import assignment_target
 
 _BEGIN_PASSES = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
 """Calls during which passes make nodes, which have no call of their own then."""

@@ -12,7 +12,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.passes.request import edge_of
 from microtape.recording.pytorch.recorder import TorchRecorder
-from microtape.recording.writing.module_names import names_in_frames
+from microtape.recording.writing.names.module_names import names_in_frames
 
 
 def snapshot(outputs: list[Any], frame: FrameType | None) -> Recording:

@@ -18,8 +18,8 @@ from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.scopes import Scopes
-from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.names.scopes import Scopes
+from microtape.recording.writing.names.sources import Sources
 
 
 class Tape:

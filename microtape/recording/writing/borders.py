@@ -14,7 +14,7 @@ import numpy as np
 from microtape.basics.call_site import CallSite, user_frame
 from microtape.recording.model.model import BorderKind, BorderRecord, Operand, Place, TensorRef
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.names.sources import Sources
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import NUMBER, TensorState, is_leaf, memory_owner, requires_grad, version_number
 

@@ -7,7 +7,7 @@ import traceback
 from microtape.basics.call_site import CallSite
 from microtape.errors import AutogradError
 from microtape.recording.model.model import ErrorRecord
-from microtape.recording.writing.call_stack import last_frame
+from microtape.recording.writing.calls.call_stack import last_frame
 from microtape.recording.writing.faults import message_of
 from microtape.recording.writing.tape import Tape
 

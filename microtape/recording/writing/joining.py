@@ -26,9 +26,9 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
+from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.renumbering import Renumbering
 from microtape.recording.writing.segment import FreedNodes, Segment
-from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import TensorEntry
 from microtape.tape.node import Node

@@ -20,7 +20,7 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.writing.copies import copied, frozen, same_elements
-from microtape.recording.writing.node_text import inner
+from microtape.recording.writing.names.node_text import inner
 from microtape.recording.writing.tape import Tape
 from microtape.tape.node import AccumulateGrad, Node
 from microtape.tape.packed_tensor import PackedTensor

@@ -23,17 +23,17 @@ from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.model.options import Check
-from microtape.recording.writing.call_stack import CallStack
-from microtape.recording.writing.calls import CallBudget, Calls, notes_of
+from microtape.recording.writing.calls.call import CallBudget, Calls, notes_of
+from microtape.recording.writing.calls.call_stack import CallStack
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.errors import error_record
 from microtape.recording.writing.faults import MISSING_WITHOUT, OF_PASSES, Faults, shielded
 from microtape.recording.writing.joining import Additions, joined
-from microtape.recording.writing.node_text import given_operands, hook_name, op_of
+from microtape.recording.writing.names.node_text import given_operands, hook_name, op_of
+from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.open_pass import LostPass, OpenPass
 from microtape.recording.writing.passes_of_threads import PassesOfThreads
 from microtape.recording.writing.segment import FreedNodes, Segment
-from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape import Copies, Tape
 from microtape.recording.writing.updates import Updates
 from microtape.tape.grad_mode import mode

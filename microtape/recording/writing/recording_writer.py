@@ -33,8 +33,8 @@ from microtape.recording.model.model import (
 )
 from microtape.recording.model.options import OWN_ENGINE
 from microtape.recording.writing.copies import frozen
-from microtape.recording.writing.sources import Sources
-from microtape.recording.writing.variable_names import Held, tensors_in_frames
+from microtape.recording.writing.names.sources import Sources
+from microtape.recording.writing.names.variable_names import Held, tensors_in_frames
 from microtape.recording.writing.written_pass import WrittenPass
 from microtape.tape.node import Node
 

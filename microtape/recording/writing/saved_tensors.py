@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from microtape.recording.writing.node_text import absent_operands, inner
+from microtape.recording.writing.names.node_text import absent_operands, inner
 from microtape.tape.node import Node
 from microtape.tape.packed_tensor import PackedTensor
 from microtape.tape.saved import SavedTensor

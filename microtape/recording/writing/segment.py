@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
-from microtape.recording.writing.calls import Calls
+from microtape.recording.writing.calls.call import Calls
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_records import tape_records
 from microtape.recording.writing.updates import Updates

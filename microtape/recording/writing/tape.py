@@ -12,15 +12,15 @@ from typing import Any, TypeAlias
 from microtape.basics.scope import open_scopes
 from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
-from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.module_names import names_in_frames, our_kinds
-from microtape.recording.writing.node_text import dtype_name, inner
+from microtape.recording.writing.names.constant_arguments import constant_text, shortened
+from microtape.recording.writing.names.module_names import names_in_frames, our_kinds
+from microtape.recording.writing.names.node_text import dtype_name, inner
+from microtape.recording.writing.names.scopes import Scopes
+from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.old_values import old_value
 from microtape.recording.writing.saved_tensors import saved_inputs, saved_items
-from microtape.recording.writing.scopes import Scopes
-from microtape.recording.writing.sources import Sources
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.writing.tape_order import in_tape_order
 from microtape.tape.node import AccumulateGrad, Edge, Node

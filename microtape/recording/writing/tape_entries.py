@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microtape.recording.model.model import Operand, SavedRecord, TensorRef, Value
-from microtape.recording.writing.node_text import About
-from microtape.recording.writing.node_text import about as about_node
+from microtape.recording.writing.names.node_text import About
+from microtape.recording.writing.names.node_text import about as about_node
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
 

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
-from microtape.recording.writing.constant_arguments import parameters
 from microtape.recording.writing.copies import copied
-from microtape.recording.writing.node_text import About, about, node_hooks, tensor_hooks
+from microtape.recording.writing.names.constant_arguments import parameters
+from microtape.recording.writing.names.node_text import About, about, node_hooks, tensor_hooks
+from microtape.recording.writing.names.variable_names import assignment_target
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
-from microtape.recording.writing.variable_names import assignment_target
 from microtape.tape.node import Edge, Node
 from microtape.tape.tensor_state import is_leaf, requires_grad
 

@@ -16,7 +16,7 @@ import microtape
 from microtape import load, save
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import CallRecord, CallStep, Operand, Recording
-from microtape.recording.writing.calls import CALLS, FIRST, LAST
+from microtape.recording.writing.calls.call import CALLS, FIRST, LAST
 from microtape.recording.writing.recorder import Recorder
 from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program

@@ -20,7 +20,7 @@ def test_a_version_of_torch_that_was_not_tried_is_said(torch: Any, monkeypatch: 
 
 
 def test_beyond_the_budget_of_calls_one_that_fails_is_kept(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("microtape.recording.writing.calls.CALLS", 2)
+    monkeypatch.setattr("microtape.recording.writing.calls.call.CALLS", 2)
 
     class Fails(torch.autograd.Function):
         @staticmethod

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from microtape.recording.writing.constant_arguments import constant_text, shortened
+from microtape.recording.writing.names.constant_arguments import constant_text, shortened
 
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 """The types of tensors that run no code of the user's when an attribute is read."""

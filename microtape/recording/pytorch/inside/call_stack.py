@@ -24,7 +24,7 @@ from microtape.recording.pytorch.inside.traces import Trace
 from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.tensors import grad_fn_of
-from microtape.recording.writing.calls import is_users
+from microtape.recording.writing.calls.call import is_users
 from microtape.recording.writing.faults import was_raised_by_a_signal
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from microtape.recording.pytorch.inside.contracts import FunctionNote
 from microtape.recording.pytorch.inside.notebook import Notebook, is_tensor, numbered, version_in
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.writing.calls import Call, CallBudget, Kinds
+from microtape.recording.writing.calls.call import Call, CallBudget, Kinds
 
 _OWN = ("_dtype", "_fwd_used_autocast")  # attributes of ctx that torch's decorators set
 _TIMES = count()

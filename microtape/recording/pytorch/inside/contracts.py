@@ -13,7 +13,7 @@ from microtape.recording.pytorch.checks.again import is_once_differentiable
 from microtape.recording.pytorch.inside.notebook import numbered
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import DTYPES
-from microtape.recording.writing.function_records import Names, arguments, name_of, parameters
+from microtape.recording.writing.calls.function_records import Names, arguments, name_of, parameters
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.calls import TorchCall

@@ -16,8 +16,8 @@ from microtape.recording.pytorch.inside.contracts import FunctionNote, argument_
 from microtape.recording.pytorch.inside.traces import Trace, returns
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.tensors import grad_fn_of, tells_history
-from microtape.recording.writing.calls import code_of
-from microtape.recording.writing.function_records import Names, name_of
+from microtape.recording.writing.calls.call import code_of
+from microtape.recording.writing.calls.function_records import Names, name_of
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack

@@ -12,9 +12,9 @@ from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
-from microtape.recording.writing.constant_arguments import constant_text, shortened
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.names.constant_arguments import constant_text, shortened
+from microtape.recording.writing.names.sources import Sources
 
 _torch: Any = torch
 

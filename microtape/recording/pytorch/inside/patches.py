@@ -13,7 +13,7 @@ from torch.autograd import function as torch_function
 from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.traces import Trace
-from microtape.recording.writing.calls import code_of, is_users
+from microtape.recording.writing.calls.call import code_of, is_users
 
 _Node: Any = torch_function.BackwardCFunction
 _Ctx: Any = torch_function.FunctionCtx

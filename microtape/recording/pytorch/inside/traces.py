@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from microtape.recording.pytorch.inside.calls import TorchCall
-from microtape.recording.writing.calls import FrameTrace
+from microtape.recording.writing.calls.call import FrameTrace
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack, Running

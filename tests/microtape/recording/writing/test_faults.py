@@ -11,8 +11,9 @@ import pytest
 import microtape as mt
 from microtape.recording.model.model import FAULT
 from microtape.recording.script.run import record_script
-from microtape.recording.writing import calls, open_pass, tape
-from microtape.recording.writing.call_stack import CallStack
+from microtape.recording.writing import open_pass, tape
+from microtape.recording.writing.calls import call
+from microtape.recording.writing.calls.call_stack import CallStack
 from microtape.recording.writing.faults import shielded
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher
@@ -158,7 +159,7 @@ def test_a_fault_in_every_call_of_an_event(event, program, after, monkeypatch, t
 INSIDE = [
     *[(tape.Tape, name) for name in ("add", "adopt", "ref", "_append", "_saved", "_entry", "operand", "find_names")],
     *[(open_pass.OpenPass, name) for name in ("__init__", "start", "deliver", "end", "copy", "finish")],
-    *[(calls.Call, name) for name in ("__init__", "add", "entered", "leaving", "returned", "record", "complete")],
+    *[(call.Call, name) for name in ("__init__", "add", "entered", "leaving", "returned", "record", "complete")],
     *[(CallStack, name) for name in ("function_called", "arguments_of", "_as_they_are", "_end")],
     (tape, "frozen"), (open_pass, "copied"), (tape, "NodeEntry"), (tape, "TensorEntry"),
 ]  # fmt: skip

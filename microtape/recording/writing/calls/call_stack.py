@@ -12,10 +12,10 @@ from microtape.basics.call_site import LIBRARY_FILES, user_frame
 from microtape.functions.function_node import Context, FunctionNode
 from microtape.recording.model.calls import CallStepKind
 from microtape.recording.model.model import HookCall, Operand, Value
-from microtape.recording.writing.calls import Call, Calls, FrameTrace, is_users
+from microtape.recording.writing.calls.call import Call, Calls, FrameTrace, is_users
+from microtape.recording.writing.calls.function_records import Names, function_record, name_of
 from microtape.recording.writing.copies import copied
-from microtape.recording.writing.function_records import Names, function_record, name_of
-from microtape.recording.writing.node_text import about, inner, op_of
+from microtape.recording.writing.names.node_text import about, inner, op_of
 from microtape.recording.writing.open_pass import OpenPass
 from microtape.tape.grad_mode import mode
 from microtape.tape.node import Node

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from microtape.recording.model.model import Summary
-from tests.parity.pytorch.test_values import tensors
+from tests.parity.pytorch.reading.test_values import tensors
 
 LARGE = 20_000
 

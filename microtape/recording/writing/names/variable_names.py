@@ -14,7 +14,7 @@ from microtape.basics.call_site import user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import Position, targets, tree_of
-from microtape.recording.writing.sources import Sources, source_of
+from microtape.recording.writing.names.sources import Sources, source_of
 from microtape.tape.tensor_state import TensorState
 
 _MOST_ITEMS = 1000  # of one container; a longer one is skipped

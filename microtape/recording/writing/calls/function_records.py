@@ -13,8 +13,8 @@ from microtape.basics.dtypes import is_differentiable
 from microtape.functions.function import Function
 from microtape.functions.function_node import FunctionNode
 from microtape.recording.model.model import ArgumentRecord, FunctionRecord, Operand, OutputRecord, Variable
-from microtape.recording.writing.calls import attributes_of
-from microtape.recording.writing.node_text import dtype_name
+from microtape.recording.writing.calls.call import attributes_of
+from microtape.recording.writing.names.node_text import dtype_name
 from microtape.tape.tensor_state import TensorState, is_view
 
 Names = list[tuple[str, Any]]  # the variables of forward and setup_context when they returned, and what they held

@@ -8,7 +8,7 @@ from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
-from microtape.recording.writing.variable_names import Held, is_tensor, tensors_in_frames
+from microtape.recording.writing.names.variable_names import Held, is_tensor, tensors_in_frames
 
 _MOST = 20_000  # parameters of one module
 _MOST_HIDDEN = 100  # of one container

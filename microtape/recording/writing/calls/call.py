@@ -24,9 +24,9 @@ from microtape.functions.function_node import Context
 from microtape.recording.model.calls import CallKind, CallStepKind
 from microtape.recording.model.model import CallRecord, CallStep, ErrorRecord, FunctionRecord, Operand, Place, Variable
 from microtape.recording.writing.faults import Faults
-from microtape.recording.writing.node_text import hook_name
+from microtape.recording.writing.names.node_text import hook_name
+from microtape.recording.writing.names.variable_names import is_tensor
 from microtape.recording.writing.tape import Tape
-from microtape.recording.writing.variable_names import is_tensor
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import version_number
 

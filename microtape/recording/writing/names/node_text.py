@@ -8,7 +8,7 @@ from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, Metho
 from typing import Any, NamedTuple
 
 from microtape.recording.model.formula import reduced, without_operands
-from microtape.recording.writing.constant_arguments import constants_of
+from microtape.recording.writing.names.constant_arguments import constants_of
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
 from microtape.tape.saved import short_name

@@ -1,14 +1,13 @@
 """The recorder for PyTorch. It imports torch, so nothing imports it before the program does.
 
 recorder        records the passes of a program
-  operations    a mode that notes each call of torch;  mode_stack: puts it on torch's stack
+  operations    notes what the program does outside of passes: calls of torch, writes, steps of optimisers
   modules       calls of modules;  functions: of custom Functions
   passes        watches torch's engine while a pass runs
   inside        what happens inside of the program's functions;  checks: derivatives by finite differences
   updates       writes to leaves between passes
   errors        exceptions as data;  remarks: what could not be recorded
 snapshot        a graph without a pass
-taken_numbers   that the program took out of tensors
 notes           what is known of tensors, nodes and operations;  tensors: finds it
   calls         what a call says: function, arguments, place
   reading       values, read without disturbing the program

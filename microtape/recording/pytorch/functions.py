@@ -12,7 +12,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.call_stack import CallStack
-from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.operations.operations import Operations
 
 _Function: Any = torch.autograd.Function
 

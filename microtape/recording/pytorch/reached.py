@@ -20,7 +20,7 @@ from microtape.recording.pytorch.graph import NO_EDGE, Graph, NodeEdge, walk
 from microtape.recording.pytorch.names import KINDS
 from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
-from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
@@ -134,10 +134,9 @@ class Reached:
 
     def _note_writes(self, saved: Saved) -> None:
         """Note the writes without a history into the memory of a saved tensor, after it was saved."""
-        memory = saved.tensor.base or saved.tensor
-        for written, writes in self._operations.overwrites.items():
-            if (written.base or written) is memory:
-                self.log += [Crossed(write, (written, version)) for version, write in writes if version > saved.version]
+        for written, version, write in self._operations.writes.into(saved.tensor.base or saved.tensor):
+            if version > saved.version:
+                self.log.append(Crossed(write, (written, version)))
 
     def _dropped(self, node: GraphNode) -> NodeEntry:
         edges = edges_of(node.operation) if node.operation is not None else ()

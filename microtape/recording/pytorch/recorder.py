@@ -25,11 +25,11 @@ from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
-from microtape.recording.pytorch.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
-from microtape.recording.pytorch.operations import Operations
-from microtape.recording.pytorch.optimizer_steps import OptimizerSteps
+from microtape.recording.pytorch.operations.mode_stack import FastPaths, StackedMode
+from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.operations.optimizer_steps import OptimizerSteps
 from microtape.recording.pytorch.passes.engine import Listening
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
@@ -121,7 +121,7 @@ class TorchRecorder:
         updates = (
             self.segments[-1].updates.next_segment(self.count)
             if self.segments
-            else Updates(self.operations.written, self.values)
+            else Updates(self.operations.writes.sites, self.values)
         )
         values = self.tensors.begin_segment(renews=renews)
         if self.segments:
@@ -191,7 +191,7 @@ class TorchRecorder:
         if self.asleep:
             self.asleep = False
             self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
-            self.operations.written.clear()
+            self.operations.writes.sites.clear()
             self.operations.quiet -= 1
             for mode in self._modes:
                 mode.put_on()
@@ -304,7 +304,7 @@ class TorchRecorder:
                 )  # fmt: skip
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
-                    self.operations.written.clear()
+                    self.operations.writes.sites.clear()
                     self.reached.find_names(user_frame(frame), self.tape.is_numbered)
                     self.values.clear()
                 return opened
@@ -335,7 +335,7 @@ class TorchRecorder:
         with self.faults.noting(f"pass {opened.index + 1}"):
             if not self._open:
                 self.values.fetch()
-                self.operations.overwrites.clear()
+                self.operations.writes.forget_those_without_node()
             self.passes.append(opened.finish(record))
             if not opened.request.keep_graph:
                 freed_by = opened.index, opened.notes.place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import torch
 
-from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.reading.values import Values
 
 _EXAMPLES = "tensors inside of vmap (and of jacrev, hessian) stand for many examples at once; their values are unknown"

@@ -170,3 +170,11 @@ def version_of(tensor: torch.Tensor) -> int:
         return version
     except RuntimeError:  # an inference tensor
         return 0
+
+
+def storage_of(tensor: torch.Tensor | None) -> int:
+    """What all views of a tensor's memory have in common; 0 for a tensor without memory of its own."""
+    try:
+        return int(tensor.untyped_storage()._cdata) if tensor is not None else 0
+    except Exception:
+        return 0

@@ -15,6 +15,7 @@ from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
+from microtape.recording.pytorch.tensors import storage_of
 
 _Elements = npt.NDArray[np.float64]
 _MOST = 4096
@@ -136,7 +137,7 @@ class Updates:
                 continue
             old, self._before[leaf] = self._before[leaf], sample
             stepped = self._stepped.pop(leaf, _NOT_STEPPED)
-            self._looks.append(_Look(leaf, passes, old, sample, stepped, self.sites.get(_storage(leaf))))
+            self._looks.append(_Look(leaf, passes, old, sample, stepped, self.sites.get(storage_of(leaf.tensor))))
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
             if leaf.is_leaf and sample is not None:
@@ -178,8 +179,3 @@ def _norm(sample: _Elements, scale: float) -> float | None:
     with np.errstate(all="ignore"):
         found = float(np.linalg.norm(sample)) * math.sqrt(scale)
     return found if math.isfinite(found) else None
-
-
-def _storage(leaf: SeenTensor) -> int:
-    tensor = leaf.tensor
-    return int(tensor.untyped_storage()._cdata) if tensor is not None else 0

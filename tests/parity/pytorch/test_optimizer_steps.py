@@ -28,7 +28,7 @@ def line_of(mark: str) -> int:
 
 def calls_seen(torch: Any, step: Callable[[], object]) -> int:
     """How many calls of torch our mode sees during a step."""
-    from microtape.recording.pytorch.operations import Operations
+    from microtape.recording.pytorch.operations.operations import Operations
 
     seen: list[object] = []
     usual = Operations.__torch_function__

@@ -21,7 +21,7 @@ from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAga
 from microtape.recording.pytorch.checks.undisturbed import is_running_again, undisturbed
 from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode
-from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 

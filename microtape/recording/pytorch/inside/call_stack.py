@@ -21,8 +21,8 @@ from microtape.recording.pytorch.inside.functions import FunctionCall
 from microtape.recording.pytorch.inside.mode import InsideMode
 from microtape.recording.pytorch.inside.notebook import Notebook, version_in
 from microtape.recording.pytorch.inside.traces import Trace
-from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.operations.mode_stack import push, remove
 from microtape.recording.pytorch.tensors import grad_fn_of
 from microtape.recording.writing.calls.call import is_users
 from microtape.recording.writing.faults import was_raised_by_a_signal

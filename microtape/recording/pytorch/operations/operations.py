@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections import deque
 from collections.abc import Iterator, Sequence
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
-from microtape.basics.call_site import CallSite
 from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.calls.arguments import are_constants, constants_of, plain_arguments, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
@@ -33,17 +31,16 @@ from microtape.recording.pytorch.calls.function_kinds import (
     kind_of,
     word_of,
 )
-from microtape.recording.pytorch.mode_stack import push, remove
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.operations.made import innermost, is_made_since, made_inside
+from microtape.recording.pytorch.operations.mode_stack import push, remove
+from microtape.recording.pytorch.operations.taken_numbers import TakenNumbers
+from microtape.recording.pytorch.operations.writes import Writes
 from microtape.recording.pytorch.ranges import Ranges
-from microtape.recording.pytorch.reading.wrapped import is_wrapped, levels_inside
-from microtape.recording.pytorch.taken_numbers import TakenNumbers
+from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
-_PRUNE = 8192
-_WRITES = 8  # of one tensor: the last ones
-_Writes: TypeAlias = "deque[tuple[int, Operation]]"  # the version after each write
 _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _is_compiling = torch.compiler.is_compiling
@@ -61,8 +58,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self.quiet = 0  # if not 0, nothing is noted but what `hearing` lets through
         self._ranges = Ranges[Operation]()
         self.taken = TakenNumbers(tensors)
-        self.written: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
-        self.overwrites: dict[SeenTensor, _Writes] = {}  # without a history, since the last pass ended
+        self.writes = Writes()
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
@@ -270,9 +266,9 @@ class Operations(_Mode):  # type: ignore[misc]
         for one in wrote:
             if not any(one is other for other in results):
                 results.append(one)
-        recorded = [one for one in results if _is_made_since(start, one)] if end != start else []
-        if end != start and not recorded and (made := _made_inside(start, result, before)):
-            operands_inside = [_inside(one) for one, _ in before]  # as the level further out sees the call
+        recorded = [one for one in results if is_made_since(start, one)] if end != start else []
+        if end != start and not recorded and (made := made_inside(start, result, before)):
+            operands_inside = [innermost(one) for one, _ in before]  # as the level further out sees the call
             before = [(one, self.tensors.see(one).latest) for one in operands_inside]
             recorded, results, wrote = (
                 made,
@@ -289,14 +285,14 @@ class Operations(_Mode):  # type: ignore[misc]
         operation.in_place = detaches or (bool(wrote) and any(one is results[0] for one in wrote))
         operation.outputs = len(results)
         for one in wrote:
-            self.written[_storage(one)] = operation.site
+            self.writes.note(one, operation.site)
         if recorded:
             for one in recorded:
                 self._computed(one, operation)
                 self._note_inside(one)
             for one in wrote:
                 self.tensors.read(one)  # also what was overwritten without a word to torch
-                if one._base is not None and _is_made_since(start, one._base):
+                if one._base is not None and is_made_since(start, one._base):
                     self._computed(one._base, operation)
         else:
             if not has_history and not any(seen.border is not None for seen, _ in operands):
@@ -357,27 +353,8 @@ class Operations(_Mode):  # type: ignore[misc]
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
                 seen.border = operation
             else:
-                self._overwrote(seen, version, operation)
+                self.writes.note_without_node(seen, version, operation)
             seen.requires_grad = one.requires_grad
-
-    def _overwrote(self, seen: SeenTensor, version: int, operation: Operation) -> None:
-        if len(self.overwrites) >= _PRUNE:  # in a program that never calls backward
-            self.overwrites.clear()
-        self.overwrites.setdefault(seen, deque(maxlen=_WRITES)).append((version, operation))
-
-    def note_step(self, before: Sequence[tuple[Any, int]], site: CallSite | None) -> None:
-        """Note what the step of an optimiser has written; `before` are its parameters and their versions then."""
-        number = _next_number()
-        for tensor, version in before:
-            if version_of(tensor) == version:
-                continue
-            seen, now = self.tensors.read(tensor)
-            self.tensors.values.clear()
-            operation = Operation(number, number, None, site, [(seen, version)], [origin_of(seen)], ())
-            operation.word_, operation.in_place = "step", True
-            operation.crosses("no_grad")
-            self.written[_storage(tensor)] = site
-            self._overwrote(seen, now, operation)
 
     def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:
         """A number or an array was taken out of a tensor."""
@@ -438,31 +415,3 @@ class Operations(_Mode):  # type: ignore[misc]
     def forget_function(self) -> None:
         """The forward of a Function has raised."""
         self._met = None
-
-
-def _is_made_since(sequence_nr: int, tensor: Any) -> bool:
-    """Whether a tensor was computed by a node with this sequence number or a later one."""
-    grad_fn = grad_fn_of(tensor) if tensor.requires_grad else None
-    return grad_fn is not None and bool(grad_fn._sequence_nr() >= sequence_nr)
-
-
-def _made_inside(sequence_nr: int, result: Any, before: Sequence[tuple[Any, int]]) -> list[Any]:
-    """What nodes since this number have computed at a level further out, for results of `vmap` without a history.
-
-    Also for operands: such a write counts no version.
-    """
-    found = [one for one in tensors_in((result, [one for one, _ in before]), {}) if is_wrapped(one)]
-    inside = {id(one): one for each in found for one in levels_inside(each) if _is_made_since(sequence_nr, one)}
-    return list(inside.values())
-
-
-def _inside(tensor: Any) -> Any:
-    """The tensor with a history that a tensor of `vmap` is around; the tensor itself where there is none."""
-    return next((one for one in levels_inside(tensor) if one.requires_grad), tensor)
-
-
-def _storage(tensor: Any) -> int:
-    try:
-        return int(tensor.untyped_storage()._cdata)
-    except Exception:  # a tensor without one
-        return 0

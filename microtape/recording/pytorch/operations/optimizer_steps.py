@@ -14,9 +14,9 @@ from microtape.basics.call_site import CallSite
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.pytorch.calls.call_sites import site_of
-from microtape.recording.pytorch.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.notes import SeenTensor
-from microtape.recording.pytorch.operations import Operations
+from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
+from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.writing.faults import Faults
 
 _is_compiling = torch.compiler.is_compiling
@@ -97,7 +97,7 @@ class OptimizerSteps:
         if before is None or not self._is_in_first_thread():
             return
         with self._faults.noting("the step of an optimiser"):
-            self._operations.note_step(before, site_of(sys._getframe(1)))
+            self._operations.writes.note_step(before, site_of(sys._getframe(1)), self._operations.tensors)
         self.settle()
 
 

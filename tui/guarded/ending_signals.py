@@ -12,6 +12,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from tui.shell.exits import SIGNALLED
+from tui.shell.terminal import screen
 
 if TYPE_CHECKING:
     from tui.guarded.app import GuardedApp
@@ -85,9 +86,8 @@ def make_whole(driver: Any) -> None:
 
     if driver.attrs_before is not None:
         termios.tcsetattr(driver.fileno, termios.TCSANOW, driver.attrs_before)
-    assert sys.__stderr__ is not None
     driver.drop_output()
-    os.write(sys.__stderr__.fileno(), WHOLE.encode())
+    os.write(screen().fileno(), WHOLE.encode())
 
 
 def _within(seconds: float, do: Callable[[], object]) -> None:

@@ -13,7 +13,6 @@ import contextlib
 import os
 import select
 import signal
-import sys
 import time
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
@@ -21,6 +20,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+
+from tui.shell.terminal import screen
 
 if TYPE_CHECKING:
     from tui.guarded.app import GuardedApp
@@ -35,7 +36,7 @@ class TolerantDriver(LinuxDriver):
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
         self._guarded = cast("GuardedApp", app)
-        self._output = _Lasting(sys.__stderr__)
+        self._output = _Lasting(screen())
         self._file = self._output  # type: ignore[assignment]
         self._stops_itself = False
         # A signal may reach another thread than the loop's, which would sleep on: with a handler of its own, of any
@@ -189,8 +190,7 @@ class TolerantDriver(LinuxDriver):
 class _Lasting:
     """A stream to a terminal that may be gone: what cannot be written is lost."""
 
-    def __init__(self, stream: TextIO | None) -> None:
-        assert stream is not None
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.fileno = stream.fileno
         self.is_over = False  # then nothing is written any more

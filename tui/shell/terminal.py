@@ -1,9 +1,10 @@
-"""The terminal: whether there is one to read from and write to, and which theme suits its background."""
+"""The terminal: whether there is one to read from and write to, the stream to draw on, and the theme that suits it."""
 
 from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 
 def has_terminal() -> bool:
@@ -12,6 +13,15 @@ def has_terminal() -> bool:
         return True
     streams = (sys.stdin, sys.stdout)
     return all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+
+
+def screen() -> TextIO:
+    """The stream that an app draws on: standard error, as Textual does, or standard output after `2>errors.txt`."""
+    stream = sys.__stderr__
+    if stream is None or stream.closed or not stream.isatty():
+        stream = sys.__stdout__
+    assert stream is not None  # see `has_terminal`
+    return stream
 
 
 def default_theme() -> str:

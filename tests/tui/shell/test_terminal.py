@@ -54,6 +54,18 @@ def test_a_signal_leaves_the_terminal_whole_and_the_place_remembered(number, tap
     assert place(tmp_path, tape) == SavedMoment(0, 5)
 
 
+@pytest.mark.parametrize("errors", ["2>errors.txt", "2>&-"])
+def test_where_errors_go_elsewhere_the_app_draws_on_the_terminal(errors, tape, tmp_path):
+    command = [*microtape("step", str(tape))]
+    shell = ["sh", "-c", f'cd "$0"; exec "$@" {errors}', str(tmp_path), *command]
+    with PseudoTerminal(shell, MICROTAPE_DATA=str(tmp_path)) as terminal:
+        terminal.wait_for("of 5")
+        terminal.press("q")
+        assert terminal.end() == 0
+        assert terminal.is_whole()
+    assert not (tmp_path / "errors.txt").exists() or (tmp_path / "errors.txt").read_text() == ""
+
+
 @pytest.mark.slow
 def test_a_signal_reaches_a_stepper_that_is_busy(tape, tmp_path):
     code = FAILS.replace(

@@ -22,7 +22,7 @@ from microtape.recording.writing.faults import Faults
 _is_compiling = torch.compiler.is_compiling
 _torch: Any = torch  # the parts of torch that are not typed
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
-_ONE_OF_OURS = 1
+_OURS = 1  # of torch's hooks of all optimisers
 
 
 class OptimizerSteps:
@@ -107,7 +107,7 @@ def _runs_code_of_the_program(optimizer: Any, args: Sequence[Any], kwargs: Mappi
         not type(optimizer).__module__.startswith("torch.optim.")
         or any([one is not None for one in (*args[1:], *kwargs.values())])  # a closure
         or len(optimizer._optimizer_step_pre_hooks) + len(optimizer._optimizer_step_post_hooks) > 0
-        or len(_optimizer._global_optimizer_pre_hooks) > _ONE_OF_OURS
-        or len(_optimizer._global_optimizer_post_hooks) > _ONE_OF_OURS
+        or len(_optimizer._global_optimizer_pre_hooks) > _OURS
+        or len(_optimizer._global_optimizer_post_hooks) > _OURS
         or any([group.get("differentiable") for group in optimizer.param_groups])
     )

@@ -17,6 +17,7 @@ from microtape.recording.script.run import record_script
 from tests.programs.__main__ import main
 from tests.programs.corpus import (
     HERE,
+    MOST_PASSES,
     ROOT,
     Verdict,
     broken_programs,
@@ -117,19 +118,20 @@ def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     assert recording.nodes or recording.error
 
 
-# In these the names of a loop variable, or the borders of a loop, are found at another time.
-_AT_ANOTHER_TIME = ("all_parameters", "bias_and_weights", "flat_physics", "own_optimizer", "small_weights")
+# Of each way in which the recording of a script, of which each pass is sealed, was once another one.
+_ONCE_OTHERS = ("bias_and_weights", "flat_physics", "own_optimizer", "small_weights")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
-    [one for one in broken_programs() if one.stem not in _AT_ANOTHER_TIME][::9],
+    [one for i, one in enumerate(broken_programs()) if i % 9 == 0 or one.stem in _ONCE_OTHERS],
     ids=lambda path: path.stem,
 )
 def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> None:
     with (tmp_path / "output").open("wb") as output:
-        record_script(program, out=tmp_path / "run.tape", passes="all", check="functions", output=output)
+        passes = f"1-{MOST_PASSES}"
+        record_script(program, out=tmp_path / "run.tape", passes=passes, check="functions", output=output)
     ours, theirs = recorded(program), load(tmp_path / "run.tape")
     assert [(node.name, node.place, node.edges) for node in ours.nodes] == [
         (node.name, node.place, node.edges) for node in theirs.nodes

@@ -402,5 +402,8 @@ class Recorder(Watcher, Displayed):
                 self.after_pass(ended.index)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
-        """An exception as data, with only the user's frames."""
-        return error_record(error, self.tape)
+        """An exception as data, with only the user's frames.
+
+        After a pass, what the program holds is on the tape of that pass, whose segment may have ended with it.
+        """
+        return error_record(error, self.sources, [one.tape for one in self.segments[-2:]])

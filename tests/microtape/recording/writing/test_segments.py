@@ -52,6 +52,16 @@ def second_derivatives() -> None:
         slope.backward()
 
 
+def derivatives_along_a_part_of_a_network() -> None:
+    mt.manual_seed(0)
+    x = mt.tensor([[2.0]], requires_grad=True)
+    network = mt.nn.Sequential(mt.nn.Linear(1, 2), mt.nn.ReLU(), mt.nn.Linear(2, 1))
+    for _ in range(2):
+        height = network(x)
+        (slope,) = mt.autograd.grad(height.sum(), x, create_graph=True)
+        slope.sum().backward()  # which reaches the weights and ReLU, but not what `height` is made of at last
+
+
 def a_state_that_is_carried_on() -> None:
     w, state = mt.tensor([1.0, 2.0], requires_grad=True), mt.tensor([0.0, 0.0])
     for _ in range(4):
@@ -69,7 +79,8 @@ def writes_in_place() -> None:
 
 
 SEPARATE = [alternating_leaves, a_state_that_is_carried_on, writes_in_place]
-SHARED = [a_shared_graph, second_derivatives]  # whose checks need the call, which another segment has seen
+# Their checks need the call, which another segment has seen.
+SHARED = [a_shared_graph, second_derivatives, derivatives_along_a_part_of_a_network]
 BORDERS = [training]  # whose border's tensors come at the end of the whole recording, or at the end of their segment
 PROGRAMS = [*SEPARATE, *SHARED, *BORDERS]
 
@@ -126,3 +137,19 @@ def test_what_is_forgotten_is_freed() -> None:
     gc.collect()
     assert [one() is not None for one in seen] == [True, False, False, False, False, True]
     assert len(recorder.freed) == 2, "the product of each kept pass"
+
+
+@pytest.mark.parametrize("after_pass", [Recorder.seal, lambda recorder: None])
+def test_an_error_after_a_pass_names_what_that_pass_has_reached(after_pass: Callable[[Recorder], None]) -> None:
+    recorder = Recorder(after_pass=lambda index: after_pass(recorder))
+
+    def update(mine: mt.Tensor) -> None:
+        raise ValueError("mine")
+
+    with recorder:
+        w = mt.tensor([1.0], requires_grad=True) * 2
+        w.sum().backward()
+        with pytest.raises(ValueError, match="mine") as caught:
+            update(w)
+        recorder.error_record(caught.value)
+    assert [one.names for one in recorder.recording.tensors if not one.is_leaf] == [("w", "mine"), ()]

@@ -10,7 +10,7 @@ from microtape.errors import AutogradError
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.writing.calls.call_stack import last_frame
 from microtape.recording.writing.faults import message_of
-from microtape.recording.writing.sources import Sources
+from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.tape import Tape
 
 

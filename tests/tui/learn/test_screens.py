@@ -13,10 +13,10 @@ from textual.widgets import Input, Markdown, OptionList, TextArea
 
 import tui.words.sentence
 from lessons import Course, Workspace, load_course
-from lessons.checking.record import record_program
 from lessons.checking.verdict_report import Said
 from tests.support.course import COURSE as REAL
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
+from tests.support.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
 from tui.learn.confirm import ConfirmScreen
@@ -81,13 +81,10 @@ COURSE = course()[0]
 FIRST, SECOND = COURSE.lessons
 
 
-record_once = functools.cache(record_program)
-
-
 @pytest.fixture(autouse=True)
 def quick_recordings(monkeypatch):
     """Every program is recorded, but only once for all tests."""
-    monkeypatch.setattr("tui.learn.lesson.record_program", record_once)
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_program_once)
 
 
 @pytest.fixture

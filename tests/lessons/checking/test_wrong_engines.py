@@ -155,6 +155,5 @@ class TestTheFirstDifferentStep:
 
 @pytest.mark.parametrize("lesson", WRONG, ids=lambda lesson: lesson.name)
 def test_the_tensors_have_the_names_of_the_program_alone(lesson):
-    wrong = lesson.wrong_engine
     faulty, right = recorded(lesson.wrong_engine)
     assert [one.names for one in faulty.tensors] == [one.names for one in right.tensors]

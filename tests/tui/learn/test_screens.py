@@ -202,7 +202,7 @@ class TestViews:
     @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
-        rows = RowTexts(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
+        rows = RowTexts(StepCursor.open(record_program_once(lesson.program, lesson.passes)).timeline)
         beside = 120 - 67 - 2 - MARKER - SCROLLBAR  # the text with its pictures, a border, what a row begins with
         widths = [width for width in rows.columns(beside).widths if width]
         assert sum(widths) + GAP * (len(widths) - 1) <= beside
@@ -378,7 +378,7 @@ class TestTheProgram:
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_every_question_of_every_lesson_comes_up(self, lesson):
         questions, asked = Questions(lesson.predictions), 0
-        cursor, before = StepCursor.open(record_once(lesson.program, lesson.passes)), None
+        cursor, before = StepCursor.open(record_program_once(lesson.program, lesson.passes)), None
         while cursor != before:
             while questions.before_step(cursor) is not None:
                 asked += 1

@@ -23,7 +23,7 @@ from tests.programs.corpus import (
     expected,
     healthy_programs,
     own_engines,
-    record_program,
+    recorded,
     recording_of,
     table,
 )
@@ -33,11 +33,6 @@ MOST_WARNINGS = 2  # in all healthy programs together
 
 each_broken = pytest.mark.parametrize("program", broken_programs(), ids=lambda path: path.stem)
 each_healthy = pytest.mark.parametrize("program", healthy_programs(), ids=lambda path: str(path.relative_to(ROOT)))
-
-
-@cache
-def recorded(program: Path) -> Recording:
-    return record_program(program)[0]
 
 
 @cache
@@ -127,7 +122,8 @@ _AT_ANOTHER_TIME = ("all_parameters", "bias_and_weights", "flat_physics", "own_o
     [one for one in broken_programs() if one.stem not in _AT_ANOTHER_TIME][::9],
     ids=lambda path: path.stem,
 )
-def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> None:
+def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # messages name a file from the folder in which the program runs
     with (tmp_path / "output").open("wb") as output:
         record_script(program, out=tmp_path / "run.tape", passes="all", check="functions", output=output)
     ours, theirs = recorded(program), load(tmp_path / "run.tape")

@@ -1,16 +1,19 @@
-# Functions of .ci/run and .ci/long: copy the files, install tools and dependencies, time the parts. Source it after
-# `set -euo pipefail`.
+# Functions of .ci/run and .ci/long: copy the files, install tools and dependencies, time the parts, run some beside
+# others. Source it after `set -euo pipefail`.
 
 # Many tests start Python. If this variable were set, each start would compile all its imports again.
 unset PYTHONDONTWRITEBYTECODE
 
+work=$(mktemp -d)
+beside= # the process group that runs beside this one
+trap 'if [ -n "$beside" ]; then kill -- "-$beside" && wait "$beside"; fi 2>/dev/null || true; rm -rf "$work"' EXIT
+
 # Copies the files, committed or not, to a temporary folder and enters it, so that your .venv is neither used nor changed.
 enter_a_copy() {
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    mkdir "$work/copy"
     git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ -e "$f" ] && printf "%s\0" "$f"; done' sh |
-        tar --null --files-from=- -cf - | tar -xf - -C "$work"
-    cd "$work"
+        tar --null --files-from=- -cf - | tar -xf - -C "$work/copy"
+    cd "$work/copy"
 }
 
 # require PROGRAM:PACKAGE...: installs the programs that are missing. If that is not possible, lists them and exits.
@@ -52,28 +55,43 @@ PYTHON
 
 # environment FOLDER WHAT-PIP-INSTALLS
 environment() {
-    part "$1: environment" "python3 -m venv $1 && $1/bin/pip install -q $2"
+    part "${1#../}: environment" "python3 -m venv $1 && $1/bin/pip install -q $2"
 }
-
-summary=()
-failed=0
 
 # part NAME COMMANDS: runs the commands up to the first that fails, and notes the outcome and the time for the summary.
 part() {
     local began=$SECONDS outcome=ok taken
     printf '\n== %s\n' "$1"
-    bash -euo pipefail -c "$2" || { outcome=FAILED failed=1; }
+    bash -euo pipefail -c "$2" || outcome=FAILED
     taken=$(clock $((SECONDS - began)))
-    summary+=("$(printf '%6s  %-6s  %s' "$taken" "$outcome" "$1")")
+    printf '%6s  %-6s  %s\n' "$taken" "$outcome" "$1" >>"$work/summary"
     printf -- '-- %s: %s, %s\n' "$1" "$outcome" "$taken"
+}
+
+# begin_beside FUNCTION: runs parts while others run, for the time in which those wait, and behind them in the queue for a
+# processor. It gets a copy of the files, so that neither sees what the other writes.
+begin_beside() {
+    cp -R "$work/copy" "$work/beside"
+    set -m # a process group of its own, which can be ended as a whole
+    (cd "$work/beside" && renice -n 10 "$BASHPID" >/dev/null && "$1") >"$work/said" 2>&1 </dev/null &
+    beside=$!
+    set +m
+}
+
+# Waits for what runs beside, and prints what it said.
+end_beside() {
+    wait "$beside" || printf '%6s  FAILED  what ran beside\n' "" >>"$work/summary"
+    beside=
+    cat "$work/said"
 }
 
 # Prints the summary and exits, with status 1 if a part failed.
 finish() {
     printf '\n== summary\n'
-    printf '%s\n' "${summary[@]}"
+    cat "$work/summary"
     printf '%6s  %s\n' "$(clock $SECONDS)" "total"
-    exit $failed
+    ! grep -q '^ *[0-9:]*  FAILED ' "$work/summary"
+    exit
 }
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }

@@ -66,5 +66,5 @@ def test_the_figures_of_other_kinds_stay(tmp_path) -> None:
 
 @pytest.mark.slow
 def test_kills_of_everything_that_writes_files() -> None:
-    ran = run("-m", "tests.kills", "80")
+    ran = run("-m", "tests.kills", "40")
     assert ran.returncode == 0, ran.stdout + ran.stderr

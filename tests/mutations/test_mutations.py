@@ -11,7 +11,7 @@ from microtape.errors import RecordingError
 from tests.mutations.judge import judge
 from tests.mutations.mutants import ORIGINALS, Mutants
 
-FEW, MANY = 40, 1_000
+FEW, MANY = 40, 500
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_a_refusal_of_several_lines_is_a_fault(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.slow
-def test_thousands_of_damaged_recordings_in_bounded_memory() -> None:
+def test_hundreds_of_damaged_recordings_in_bounded_memory() -> None:
     """In a process of its own, whose memory is limited."""
     ran = subprocess.run([sys.executable, "-m", "tests.mutations", str(MANY), "--first", "1000000"],
                          capture_output=True, text=True, check=False)  # fmt: skip

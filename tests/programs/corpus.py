@@ -14,6 +14,7 @@ import contextlib
 import io
 import runpy
 import sys
+import tempfile
 import tomllib
 import types
 import warnings
@@ -137,14 +138,17 @@ class Enough(SystemExit):
 def record_program(program: Path, *, check: Check = "functions") -> tuple[Recording, str]:
     """A recording of all passes of a program, and what it printed. It runs in this process, as `record_script` runs it.
 
-    An exception of the program's is in the recording, as it is in one of `record_script`.
+    An exception of the program's is in the recording, as it is in one of `record_script`. What it writes is removed.
     """
     recorder = ProgramRecorder(program.name, root=str(program.parent), check=check, after_pass=_stop_in_the_end)
     main = types.ModuleType("__main__")  # no dict: its variables are the program's names, and no others
     main.__file__ = str(program)
     code = compile(program.read_bytes(), str(program), "exec", dont_inherit=True)
     output = io.StringIO()
-    with contextlib.redirect_stdout(output), warnings.catch_warnings(action="ignore"), recorder:
+    with (
+        tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder),
+        contextlib.redirect_stdout(output), warnings.catch_warnings(action="ignore"), recorder,
+    ):  # fmt: skip
         try:
             exec(code, vars(main))
         except Enough:
@@ -155,6 +159,12 @@ def record_program(program: Path, *, check: Check = "functions") -> tuple[Record
                 recorder.error = recorder.error_record(error)
     _end_as_a_process_would()
     return recorder.recording, output.getvalue()
+
+
+@cache
+def recorded(program: Path) -> Recording:
+    """The recording of a program, made once: several tests look at it in different ways."""
+    return record_program(program)[0]
 
 
 def _end_as_a_process_would() -> None:

@@ -24,7 +24,7 @@ from tests.programs.corpus import (
     expected,
     healthy_programs,
     own_engines,
-    record_program,
+    recorded,
     recording_of,
     table,
 )
@@ -34,11 +34,6 @@ MOST_WARNINGS = 2  # in all healthy programs together
 
 each_broken = pytest.mark.parametrize("program", broken_programs(), ids=lambda path: path.stem)
 each_healthy = pytest.mark.parametrize("program", healthy_programs(), ids=lambda path: str(path.relative_to(ROOT)))
-
-
-@cache
-def recorded(program: Path) -> Recording:
-    return record_program(program)[0]
 
 
 @cache
@@ -128,7 +123,8 @@ _ONCE_OTHERS = ("bias_and_weights", "flat_physics", "own_optimizer", "small_weig
     [one for i, one in enumerate(broken_programs()) if i % 9 == 0 or one.stem in _ONCE_OTHERS],
     ids=lambda path: path.stem,
 )
-def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path) -> None:
+def test_a_program_is_recorded_as_a_script_is(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # messages name a file from the folder in which the program runs
     with (tmp_path / "output").open("wb") as output:
         passes = f"1-{MOST_PASSES}"
         record_script(program, out=tmp_path / "run.tape", passes=passes, check="functions", output=output)

@@ -33,7 +33,7 @@ class BoxPicture:
     """The boxes of a timeline's graph: the whole of a small graph, else the neighbourhood of the current node."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
-        self.rows = RowTexts(timeline, ascii=ascii)
+        self.rows = RowTexts.of(timeline, ascii=ascii)
         self.shown: tuple[int, ...] = ()
         self.layout = BoxLayout({}, {}, 0, 0)
 

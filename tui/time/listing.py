@@ -221,7 +221,7 @@ class PassTape:
     """The tape of one pass: the texts of its rows, and its listings; computed once per pass."""
 
     def __init__(self, timeline: Timeline, *, ascii: bool = False) -> None:
-        self.rows = RowTexts(timeline, ascii=ascii)
+        self.rows = RowTexts.of(timeline, ascii=ascii)
         self._listings: dict[Sequence[BorderRecord], Listing] = {}
 
     def listing(self, cuts: tuple[BorderRecord, ...]) -> Listing:

@@ -37,6 +37,15 @@ class RowTexts:
         self.timeline = timeline
         self.ascii = ascii
 
+    @classmethod
+    def of(cls, timeline: Timeline, *, ascii: bool = False) -> RowTexts:
+        """Those of a timeline, made once: to measure its texts takes longer than to write most of them."""
+        key = cls, ascii
+        if key not in timeline.known:
+            timeline.known[key] = cls(timeline, ascii=ascii)
+        found: RowTexts = timeline.known[key]
+        return found
+
     def columns(self, width: int, lanes: Lanes | None = None, *, forward: bool = False) -> ColumnWidths:
         """The columns of a tape that is `width` characters wide; see `share_out`.
 

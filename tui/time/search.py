@@ -29,7 +29,7 @@ def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:
 
 @lru_cache(1)  # going from match to match repeats the same search
 def _found(timeline: Timeline, text: str) -> frozenset[int]:
-    rows = RowTexts(timeline)
+    rows = RowTexts.of(timeline)
     wanted = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", "×", text.strip().casefold())
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
     if shape:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -94,6 +94,8 @@ class Timeline(moment.PassTimeline):
 
     recent: dict[int, Timeline] = field(default_factory=dict, repr=False)
     """Pass index -> timeline, for recently shown passes of the recording. Their timelines share this dict."""
+    known: dict[object, Any] = field(default_factory=dict, repr=False)
+    """What other modules have worked out of this timeline, and keep for the next time."""
 
     def __post_init__(self) -> None:
         self.recent[self.pass_index] = self

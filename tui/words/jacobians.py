@@ -48,7 +48,7 @@ class _Checks:
         self.found, jacobians = checks_of(cursor, node) or StepChecks([], [])
         self.all = sorted(jacobians, key=lambda one: (not one.wrong, one.of_gradient, one.edge, one.output))
         self.jacobians = [one for one in self.all if not one.of_gradient]
-        self.rows = RowTexts(cursor.timeline)
+        self.rows = RowTexts.of(cursor.timeline)
 
     def verdict(self) -> Iterator[Line]:
         """Whether the derivative is right, the line of backward, and the gradients that this step has sent."""

@@ -173,7 +173,7 @@ class _Printer:
         self.timeline = timeline
         self.width = width
         self.ascii = ascii
-        self.rows = RowTexts(timeline, ascii=ascii)
+        self.rows = RowTexts.of(timeline, ascii=ascii)
         self.columns: ColumnWidths  # of the rows that are printed
         self.listing = Listing.of(timeline)
 

@@ -17,7 +17,7 @@ from tui.time.row_texts import RowTexts
 def _symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     """The user's names for the formula's symbols; empty if the symbols are unclear."""
     found: dict[str, str] = {}
-    rows = RowTexts(cursor.timeline)
+    rows = RowTexts.of(cursor.timeline)
     operands = [one for one in node.operands if one.ref is not None]
     for symbol, operand in zip(symbols(node), operands, strict=False):
         found[symbol] = rows.operand(operand)

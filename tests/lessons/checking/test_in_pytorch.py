@@ -12,6 +12,7 @@ from lessons.checking.verdict_report import Said
 from lessons.checking.warm_checker import WarmChecker
 from tests.support.course import COURSE
 from tests.support.lesson_folder import write_lesson
+from tests.support.shared_process import shared_process
 
 ABOUT_THE_ENGINE = [lesson for lesson in COURSE if "import microtape" in lesson.exercise.path.read_text()]
 
@@ -112,10 +113,18 @@ def test_it_can_be_stopped(exercise):
     assert said == [None]
 
 
+@pytest.fixture(scope="module")
+def torch_process():
+    """The answers of all lessons run in one process, because importing torch takes longer than they do."""
+    with shared_process("torch") as process:
+        yield process
+
+
 @pytest.mark.parity
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", ABOUT_THE_ENGINE, ids=[lesson.name for lesson in ABOUT_THE_ENGINE])
-def test_every_right_answer_of_the_course_passes_there(lesson: Lesson):
+def test_every_right_answer_of_the_course_passes_there(lesson: Lesson, torch_process, monkeypatch):
+    monkeypatch.setattr(in_pytorch, "CheckingProcess", lambda engine: torch_process())
     answers = [right.path for right in lesson.exercise.right_answers]
     for file in answers or [lesson.exercise.solution]:  # which is run before each answer, and compared with it
         assert run_in_pytorch(lesson.exercise, file) == Said("Also passes in PyTorch 2.13.", "good"), file

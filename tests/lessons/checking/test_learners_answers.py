@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from lessons.checking.expected import Expected
+from lessons.checking.observe import SECONDS
 from lessons.checking.verdict import check
 from lessons.model.growing import pieces, with_pieces
 from tests.support.course import COURSE
+from tests.support.shared_process import shared_process
 
 ANSWERS = Path(__file__).parent / "answers"
+SHORT = 3.0  # seconds for an answer that is wrong: one of them would never end, and has failed then in any case
 
 
 def answers():
@@ -48,10 +51,18 @@ def expected(lesson):
     return found
 
 
+@pytest.fixture(scope="module")
+def process():
+    """The answers of a lesson run in one process, unless one of them ends it."""
+    with shared_process() as process:
+        yield process
+
+
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize(("lesson", "text", "right"), answers())
-def test_it_is_judged_rightly(lesson, text, right, tmp_path):
+def test_it_is_judged_rightly(lesson, text, right, tmp_path, process):
     exercise = COURSE.named(lesson).exercise
     file = tmp_path / "mine.py"
     file.write_text(file_of(exercise, text), encoding="utf-8")
-    assert check(exercise, file, expected=expected(lesson)).passed is right
+    seconds = SECONDS if right else SHORT
+    assert check(exercise, file, seconds=seconds, expected=expected(lesson), process=process(lesson)).passed is right

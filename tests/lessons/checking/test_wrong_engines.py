@@ -9,6 +9,7 @@ from lessons.checking.record import record_check, record_program
 from lessons.checking.wrong_engines import FAULTS, injected
 from lessons.model import fault_names
 from tests.support.course import COURSE
+from tests.support.recorded_once import record_program_once
 
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
 
@@ -90,10 +91,18 @@ def test_on_a_chain_the_overwriting_engine_is_right(tmp_path):
     assert first_wrong_step(record_program(program, fault="overwrite"), record_program(program)) is None
 
 
+def recorded(wrong):
+    """The recordings of a program on the wrong engine, and on the right one."""
+    return (
+        record_program_once(wrong.program, wrong.passes, fault=wrong.fault),
+        record_program_once(wrong.program, wrong.passes),
+    )
+
+
 @pytest.fixture(params=WRONG, ids=[lesson.name for lesson in WRONG])
 def recordings(request):
     wrong = request.param.wrong_engine
-    return record_program(wrong.program, wrong.passes, fault=wrong.fault), record_program(wrong.program, wrong.passes)
+    return recorded(wrong)
 
 
 @pytest.mark.sampled(3)
@@ -146,6 +155,5 @@ class TestTheFirstDifferentStep:
 
 @pytest.mark.parametrize("lesson", WRONG, ids=lambda lesson: lesson.name)
 def test_the_tensors_have_the_names_of_the_program_alone(lesson):
-    wrong = lesson.wrong_engine
-    faulty, right = (record_program(wrong.program, wrong.passes, fault=fault) for fault in (wrong.fault, None))
+    faulty, right = recorded(lesson.wrong_engine)
     assert [one.names for one in faulty.tensors] == [one.names for one in right.tensors]

@@ -6,8 +6,21 @@ from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 from lessons.proving.vocabulary import introduces_what_it_uses
 from tests.support.course import COURSE
+from tests.support.recorded_once import record_program_once
+from tests.support.shared_process import shared_process
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Record each program once for all tests, and run the files of a lesson in one process, unless one ends it."""
+    for module in ("evidence", "proofs"):
+        monkeypatch.setattr(f"lessons.proving.{module}.record_program", record_program_once)
+    with shared_process() as process:
+        monkeypatch.setattr("lessons.checking.observe.CheckingProcess", process)
+        yield
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.sampled(13)
 @pytest.mark.parametrize("lesson", COURSE, ids=[lesson.folder.name for lesson in COURSE])
 def test_every_proof_holds(lesson):

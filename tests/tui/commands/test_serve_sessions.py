@@ -186,7 +186,7 @@ async def open_page(client, url, pages):
 
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux")
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "ending"), [(2, signal.SIGINT), (50, signal.SIGKILL)])
+@pytest.mark.parametrize(("count", "ending"), [(2, signal.SIGINT), (20, signal.SIGKILL)])
 async def test_all_steppers_end_with_their_server(tmp_path, count, ending, record_property):
     from aiohttp import ClientSession
 

@@ -1,13 +1,11 @@
 """Wrong engines and one's own steps: by plain commands, and by keystrokes."""
 
-import functools
-
 import pytest
 from textual.widgets import Input, OptionList
 
 from lessons import Workspace
-from lessons.checking.record import record_program
 from tests.support.course import COURSE
+from tests.support.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp
@@ -23,9 +21,8 @@ FAN_OUT, LINEAR = COURSE.find("fan_out"), COURSE.find("first_function")
 @pytest.fixture(autouse=True)
 def workspace(tmp_path, monkeypatch):
     monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
-    record = functools.cache(record_program)
-    monkeypatch.setattr("tui.learn.lesson.record_program", record)
-    monkeypatch.setattr("tui.learn.wrong_engine.record_program", record)
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_program_once)
+    monkeypatch.setattr("tui.learn.wrong_engine.record_program", record_program_once)
     return Workspace()
 
 

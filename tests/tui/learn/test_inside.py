@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lessons.checking.record import record_program
 from tests.support.course import COURSE
+from tests.support.recorded_once import record_program_once
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_forward
 
@@ -25,7 +25,7 @@ def test_the_lessons_on_functions_and_hooks_step_inside():
 
 @pytest.mark.parametrize("lesson", SHOWING, ids=lambda lesson: lesson.name)
 def test_each_row_of_a_block_that_begins_with_enter_begins_a_row_of_the_stepper(lesson):
-    recording = record_program(lesson.program, lesson.passes)
+    recording = record_program_once(lesson.program, lesson.passes)
     forward = trace_forward(StepCursor.open(recording), into=True)
     printed = "\n".join([*forward, *trace(recording, into=True)])
     shown = [words(row) for row in re.split(r"\n +\d+ line \d+ ", printed)]

@@ -13,10 +13,10 @@ from textual.widgets import Input, Markdown, OptionList, TextArea
 
 import tui.words.sentence
 from lessons import Course, Workspace, load_course
-from lessons.checking.record import record_program
 from lessons.checking.verdict_report import Said
 from tests.support.course import COURSE as REAL
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
+from tests.support.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
 from tui.learn.confirm import ConfirmScreen
@@ -81,13 +81,10 @@ COURSE = course()[0]
 FIRST, SECOND = COURSE.lessons
 
 
-record_once = functools.cache(record_program)
-
-
 @pytest.fixture(autouse=True)
 def quick_recordings(monkeypatch):
     """Every program is recorded, but only once for all tests."""
-    monkeypatch.setattr("tui.learn.lesson.record_program", record_once)
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_program_once)
 
 
 @pytest.fixture
@@ -205,7 +202,7 @@ class TestViews:
     @pytest.mark.sampled(13)
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_beside_the_text_every_column_of_the_tape_is_in_sight(self, lesson):
-        rows = RowTexts(StepCursor.open(record_once(lesson.program, lesson.passes)).timeline)
+        rows = RowTexts(StepCursor.open(record_program_once(lesson.program, lesson.passes)).timeline)
         beside = 120 - 67 - 2 - MARKER - SCROLLBAR  # the text with its pictures, a border, what a row begins with
         widths = [width for width in rows.columns(beside).widths if width]
         assert sum(widths) + GAP * (len(widths) - 1) <= beside
@@ -381,7 +378,7 @@ class TestTheProgram:
     @pytest.mark.parametrize("lesson", REAL, ids=[lesson.name for lesson in REAL])
     def test_every_question_of_every_lesson_comes_up(self, lesson):
         questions, asked = Questions(lesson.predictions), 0
-        cursor, before = StepCursor.open(record_once(lesson.program, lesson.passes)), None
+        cursor, before = StepCursor.open(record_program_once(lesson.program, lesson.passes)), None
         while cursor != before:
             while questions.before_step(cursor) is not None:
                 asked += 1

@@ -7,8 +7,8 @@ import pytest
 from textual.events import Paste
 
 from lessons import Lesson, Workspace
-from lessons.checking.record import record_program
 from tests.support.course import COURSE
+from tests.support.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.learn.app import LearnApp
 from tui.learn.exercise import Editor
@@ -27,7 +27,8 @@ def said(pilot):
     [(lesson, (120, 40)) for lesson in COURSE] + [(max(COURSE, key=lambda lesson: len(lesson.title)), (80, 24))],
     ids=lambda one: one.folder.name if isinstance(one, Lesson) else "{}x{}".format(*one),
 )
-async def test_a_lesson_can_be_walked_to_the_next(lesson, size, tmp_path):
+async def test_a_lesson_can_be_walked_to_the_next(lesson, size, tmp_path, monkeypatch):
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_program_once)
     workspace = Workspace(tmp_path)
     async with LearnApp(COURSE, workspace, lesson=lesson).run_test(size=size) as pilot:
         program = pilot.app.screen.query_one(ProgramView)
@@ -74,7 +75,7 @@ KEYS = {" ": "space", ",": "comma", ".": "full_stop", "-": "minus", "[": "left_s
 
 
 async def test_leaving_while_the_program_is_still_recorded_is_harmless(tmp_path, monkeypatch):
-    recorded = record_program(COURSE.lessons[0].program)
+    recorded = record_program_once(COURSE.lessons[0].program, COURSE.lessons[0].passes)
     leaving = threading.Event()
 
     def slow(*_):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.recorded_once import record_program_once
 from tests.tui.random_events.events import Event, random_events
 from tests.tui.random_events.play import play
 from tests.tui.random_events.shrink import shrink
@@ -24,6 +25,14 @@ def resized(width):
 
 
 DRAG = Event("drag", (20, 5), to=(30, 9))
+
+
+@pytest.fixture(autouse=True)
+def quick_recordings(monkeypatch):
+    """The program of each lesson is recorded once for all tests."""
+    monkeypatch.setattr("tui.learn.lesson.record_program", record_program_once)
+
+
 ONCE_FATAL = {
     "page down in a palette that is not filled yet": (
         "handmade diamond", keys("... ctrl+p z pagedown pagedown pageup escape " * 3),
@@ -70,7 +79,7 @@ def test_what_once_ended_the_stepper(name):
 @pytest.mark.sampled(25)
 @pytest.mark.parametrize("subject", subjects())
 def test_random_events_end_nothing(subject):
-    assert play(subject, random_events(f"{subject} test", 40)) is None
+    assert play(subject, random_events(f"{subject} test", 25)) is None
 
 
 def test_equal_seeds_give_equal_events_in_a_terminal_of_possible_sizes():

@@ -4,7 +4,7 @@ import pytest
 
 import microtape as mt
 from microtape.recording.findings import findings
-from tests.programs.corpus import HERE, broken_programs, record_program
+from tests.programs.corpus import HERE, broken_programs, recorded
 from tests.programs.corpus import recording_of as own_engine
 from tests.support import handmade
 from tests.tui.stepper.test_app import bar, row, shown, stepper
@@ -21,7 +21,7 @@ SMALL, LARGE = (80, 24), (142, 45)
 
 
 def recording_of(name):
-    return record_program(HERE / "broken" / f"{name}.py")[0]
+    return recorded(HERE / "broken" / f"{name}.py")
 
 
 def text(app):
@@ -184,7 +184,7 @@ async def test_a_click_on_the_line_goes_there():
 
 @pytest.mark.parametrize("program", broken_programs(), ids=lambda path: path.stem)
 def test_every_finding_can_be_gone_to_and_explained(program):
-    recording, _ = record_program(program)
+    recording = recorded(program)
     cursor = StepCursor.open(recording)
     found = findings(recording)
     for one in found:
@@ -208,7 +208,7 @@ def test_every_finding_can_be_gone_to_and_explained(program):
 
 
 def test_nan_of_an_inner_pass_is_told_at_the_nodes_of_the_pass_around_it():
-    recording, _ = record_program(next(path for path in broken_programs() if path.stem == "deep_tower"))
+    recording = recorded(next(path for path in broken_programs() if path.stem == "deep_tower"))
     found = findings(recording)
     (nan,) = (one for one in found if one.kind == "nan")
     cursor = StepCursor.open(recording)
@@ -220,7 +220,7 @@ def test_nan_of_an_inner_pass_is_told_at_the_nodes_of_the_pass_around_it():
 
 @pytest.mark.parametrize("program", broken_programs()[::5], ids=lambda path: path.stem)
 async def test_every_finding_is_shown_and_explained_by_keys(program):
-    recording, _ = record_program(program)
+    recording = recorded(program)
     async with stepper(recording).run_test(size=SMALL) as pilot:
         screen = pilot.app.screen
         for number, one in enumerate(findings(recording), 1):

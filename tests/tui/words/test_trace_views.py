@@ -7,7 +7,7 @@ import pytest
 
 import tui
 from microtape import save
-from tests.programs.corpus import HERE, record_program
+from tests.programs.corpus import HERE, recorded
 from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -198,7 +198,7 @@ def test_rows_that_were_looked_for_and_folds(trace):
 
 
 def test_a_trace_begins_with_what_is_wrong(trace):
-    recording = record_program(HERE / "broken" / "attention_share.py")[0]
+    recording = recorded(HERE / "broken" / "attention_share.py")
     first = trace(recording).splitlines()[1]
     assert first == "✗ nan          NaN begins at div, attention_share.py:10: 0 / 0 = nan"
     found = trace(recording, "--json")["findings"]
@@ -208,7 +208,7 @@ def test_a_trace_begins_with_what_is_wrong(trace):
 
 
 def test_why_says_first_what_is_wrong_with_the_node(trace):
-    recording = record_program(HERE / "broken" / "attention_share.py")[0]
+    recording = recorded(HERE / "broken" / "attention_share.py")
     origin = trace(recording, "--why", "share").splitlines()
     assert origin[0].startswith("✗ NaN begins at div")
     assert any(one.startswith("Remedy: ") for one in origin)

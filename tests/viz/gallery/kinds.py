@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from microtape.recording.model.model import Recording
-from tests.programs.corpus import ROOT, record_program
+from tests.programs.corpus import ROOT, recorded
 
 
 class Kind(NamedTuple):
@@ -19,12 +18,7 @@ class Kind(NamedTuple):
 
     def recording(self) -> Recording:
         """All passes of the program."""
-        return _recording(self.program)
-
-
-@cache
-def _recording(program: Path) -> Recording:
-    return record_program(program)[0]
+        return recorded(self.program)
 
 
 def _kind(name: str, program: str, **options: Any) -> Kind:

@@ -8,7 +8,7 @@ import microtape as mt
 import viz
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
-from tests.programs.corpus import HERE, record_program
+from tests.programs.corpus import HERE, recorded
 from tests.support.handmade import failing
 from viz.basics.graph import VisualGraph
 from viz.scene.callouts import FAILURES, FEW_LINES, MOST_CALLOUTS
@@ -45,7 +45,7 @@ def is_drawn(one: Finding, recording: Recording, graph: VisualGraph) -> bool:
 
 
 def check(program: Path) -> int:
-    recording, _ = record_program(program)
+    recording = recorded(program)
     if not recording.nodes:
         return 0  # nothing to draw
     count = 0
@@ -74,13 +74,13 @@ def test_every_finding_of_a_broken_program_has_its_callout(program: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("program", HEALTHY, ids=lambda one: one.stem)
 def test_a_healthy_program_has_none(program: Path) -> None:
-    recording, _ = record_program(program)
+    recording = recorded(program)
     for index in range(min(len(recording.passes), 2)):
         assert not said(build_graph(recording, pass_index=index))
 
 
 def test_a_fold_carries_the_callout_and_names_the_culprit_inside() -> None:
-    recording, _ = record_program(HERE / "broken" / "deep_relu.py")
+    recording = recorded(HERE / "broken" / "deep_relu.py")
     graph = build_graph(recording)
     (head,) = said(graph)
     box = next(box for box in graph.boxes if box.id == head)

@@ -1,11 +1,15 @@
-"""Recordings of tasks, each made once: the proof of variations is tested on many courses with the same programs."""
+"""Recordings of programs and tasks of lessons, each made once, in a process of its own: many tests need the same."""
 
 from __future__ import annotations
 
-from lessons.checking.record import record_task
+from functools import cache
+
+from lessons.checking.record import record_program, record_task
 from lessons.model.variations import Task
 from microtape.recording.model.model import Recording
 
+record_program_once = cache(record_program)
+"""In place of `record_program`, for programs that do not change: the recording that another test may have made."""
 _known: dict[tuple[str, str | None], Recording] = {}
 
 

@@ -11,14 +11,17 @@ import contextlib
 import importlib
 import linecache
 import os
+import signal
 import sys
+import threading
 import traceback
 import types
 import warnings
 from collections.abc import Callable
 from functools import partial
 from json import dumps, loads
-from os import write
+from os import getppid, write
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -27,6 +30,8 @@ from lessons.checking.no_subprocesses import no_subprocesses
 from lessons.checking.plain_data import difference, plain
 from lessons.model.lesson import AT_RANDOM
 from microtape.basics.renamed import Renamed
+
+LOOK = 0.5  # seconds between two looks at whether the parent is there
 
 
 class Reporter:
@@ -49,6 +54,8 @@ def main(engine: str) -> None:
 
     A job names files to check. `engine` is the package that they get when they import microtape.
     """
+    if hasattr(os, "killpg"):
+        threading.Thread(target=_end_with_parent, args=(getppid(), os.killpg), daemon=True).start()
     channel, jobs = os.dup(1), os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
     with open(os.devnull, "rb") as nothing:
@@ -76,6 +83,13 @@ def _do(job: dict[str, Any], channel: int) -> None:
         report("file", path=path)
         _try(path, text, _trials(check, job["names"], job["seeds"]), job["right"], report)
     report("end")
+
+
+def _end_with_parent(parent: int, kill_group: Callable[[int, int], None]) -> None:
+    """Kill this process, and all that it has started, once the parent is gone: nobody else would end a file's loop."""
+    while getppid() == parent:
+        sleep(LOOK)
+    kill_group(os.getpid(), signal.SIGKILL)
 
 
 def _replace_engine(engine: str) -> None:

@@ -22,10 +22,12 @@ def left_in_eval_mode(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         by_place.setdefault(pass_.place, []).append(position)
     for place, positions in by_place.items():
+        if place is None or len(positions) < 2:
+            continue
         layers = [_training(program, program.recording.passes[one]) for one in positions]
         begun = sum(1 for _ in takewhile(lambda one: one is not None, layers))
         layer, rest = layers[0], positions[begun:]
-        if place is None or layer is None or not rest or any(one is not None for one in layers[begun:]):
+        if layer is None or not rest or any(one is not None for one in layers[begun:]):
             continue
         is_updated = any(one.passes > program.recording.passes[positions[0]].index for one in program.recording.updates)
         again = any(program.node(node).place == layer.place for node in program.recording.passes[rest[0]].nodes)

@@ -89,7 +89,7 @@ class TorchRecorder:
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
-        self.steps = OptimizerSteps(
+        self.optimizer_steps = OptimizerSteps(
             self.operations, self._modes, self.threads, lambda leaf, site: self.updates.stepped(leaf, site), self.faults
         )
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
@@ -146,7 +146,7 @@ class TorchRecorder:
             stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
-            stack.enter_context(self.steps)
+            stack.enter_context(self.optimizer_steps)
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
@@ -168,7 +168,7 @@ class TorchRecorder:
     def sleep(self) -> None:
         """Only count the passes from now on."""
         if not self.asleep:
-            self.steps.settle()
+            self.optimizer_steps.settle()
             self.asleep = True
             self.operations.quiet += 1
             self._take_modes_off()
@@ -180,7 +180,7 @@ class TorchRecorder:
 
     def _is_asleep(self) -> bool:
         """Asked at each call of a module, while torch does not hold our mode."""
-        self.steps.settle()
+        self.optimizer_steps.settle()
         if self.asleep:
             for mode in self._modes:
                 mode.settle()
@@ -212,7 +212,7 @@ class TorchRecorder:
             return run(*args, **kwargs)
         if stack_ident() not in self.threads or not self.before_pass():
             return run(*args, **kwargs)
-        self.steps.settle()
+        self.optimizer_steps.settle()
         if self.asleep:
             return self._let_pass(run, args, kwargs)
         if not self._is_recorded(run):

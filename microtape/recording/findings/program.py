@@ -35,7 +35,8 @@ from microtape.recording.model.source import expression, only_assignment, tree_o
 from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
-from microtape.recording.tables.fields import field, integers, picked, truths
+from microtape.recording.tables.fields import field, integers, numbered, picked, truths
+from microtape.recording.tables.ids import between, small
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,12 +62,13 @@ class Program:
         """Maps a tensor at a version to the node that computed it."""
         return {ref: node.id for node in self.recording.nodes for ref in node.outputs if ref is not None}
 
-    def users(self, node: int | None) -> Sequence[int]:
-        """The nodes that used a node's outputs, in tape order."""
-        return self._uses.of_node(node) if node is not None else ()
+    def users(self, node: int | None, since: int = 0) -> Sequence[int]:
+        """The nodes, from one on, that used a node's outputs, in tape order."""
+        return self.uses.of_node(node, since) if node is not None else ()
 
     @cached_property
-    def _uses(self) -> Uses:
+    def uses(self) -> Uses:
+        """Which node uses what: a line for each edge, in tape order."""
         return Uses.of(self.recording.nodes, range(len(self.recording.nodes)))
 
     @cached_property
@@ -125,6 +127,27 @@ class Program:
         return [steps_by_node(pass_.steps) for pass_ in self.recording.passes]
 
     @cached_property
+    def positions(self) -> Mapping[int, int]:
+        """Maps the index of a pass in the program to its position in the recording."""
+        return {one.index: position for position, one in enumerate(self.recording.passes)}
+
+    def steps_of(self, node: int | None) -> Iterator[tuple[int, BackwardStep]]:
+        """A node's steps, each with the position of its pass."""
+        nodes, positions = self._evaluated
+        for position in positions[between(nodes, node, node + 1)].tolist() if node is not None else ():
+            if (step := self.steps[position].get(node)) is not None:  # a pass that fails evaluates some only
+                yield position, step
+
+    @cached_property
+    def _evaluated(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The nodes of all passes in ascending order, and the positions of their passes."""
+        by_pass = [np.asarray(one.nodes, np.int64) for one in self.recording.passes]
+        positions = np.repeat(np.arange(len(by_pass)), list(map(len, by_pass)))
+        nodes = np.concatenate([np.zeros(0, np.int64), *by_pass])
+        order = np.argsort(nodes, kind="stable")
+        return small(nodes[order]), small(positions[order])
+
+    @cached_property
     def is_leaf(self) -> npt.NDArray[np.bool_]:
         """For each node, whether it is that of a leaf."""
         found: npt.NDArray[np.bool_] = integers(self.recording.nodes, "variable") != NONE
@@ -150,6 +173,22 @@ class Program:
         for one in self.recording.updates:
             found.setdefault(one.tensor, []).append(one)
         return found
+
+    @cached_property
+    def named_parts(self) -> Mapping[str, Sequence[int]]:
+        """Maps a name such as `weights[0]` to the nodes whose results have it."""
+        tensors = self.recording.tensors
+        found: dict[str, list[int]] = {}
+        for names, node in zip(field(tensors, "names"), field(tensors, "node"), strict=True):
+            for name in names:
+                if node is not None and not name.isidentifier():
+                    found.setdefault(name, []).append(node)
+        return found
+
+    @cached_property
+    def place_numbers(self) -> Sequence[int]:
+        """A number for the place of each node."""
+        return numbered(field(self.recording.nodes, "place"))
 
     @cached_property
     def asked(self) -> frozenset[int]:

@@ -55,9 +55,10 @@ class Uses:
         """The nodes that use a value of this node, in tape order."""
         return tuple(dict.fromkeys(self.of_node(node)))
 
-    def of_node(self, node: int) -> list[int]:
-        """The same, a node as often as it uses one."""
-        found: list[int] = self.user[self._by_node[between(self._sorted_nodes, node, node + 1)]].tolist()
+    def of_node(self, node: int, since: int = 0) -> list[int]:
+        """The same, a node as often as it uses one; only those from one node on."""
+        users = self.user[self._by_node[between(self._sorted_nodes, node, node + 1)]]
+        found: list[int] = (users[between(users, since, len(self.nodes)).start :] if since else users).tolist()
         return found
 
     @cached_property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
+
+import numpy as np
 
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding, Severity
@@ -64,18 +65,19 @@ def _kept(program: Program) -> Finding | None:
     passes, nodes = program.recording.passes, program.recording.nodes
     if len(passes) < _FEWEST:
         return None
+    inner = ~program.is_leaf[program.uses.node]
+    users, used = program.uses.user[inner], program.uses.node[inner]
     starts = [one.tape for one in passes]
+    crosses = np.searchsorted(starts, used, "right") < np.searchsorted(starts, users, "right")
+    if np.count_nonzero(crosses) < _FEWEST:
+        return None
     depth = [0] * len(nodes)  # how many passes lie between a node and the oldest that it hangs on
     deepest, way = 0, (0, 0)
-    for node in nodes:
-        here = bisect_right(starts, node.id)
-        for edge in node.edges:
-            if edge.node is not None and nodes[edge.node].variable is None:
-                crosses = bisect_right(starts, edge.node) < here
-                if depth[edge.node] + crosses > depth[node.id]:
-                    depth[node.id] = depth[edge.node] + crosses
-                    if crosses and depth[node.id] > deepest:
-                        deepest, way = depth[node.id], (node.id, edge.node)
+    for user, node, further in zip(users.tolist(), used.tolist(), crosses.tolist(), strict=True):
+        if depth[node] + further > depth[user]:
+            depth[user] = depth[node] + further
+            if further and depth[user] > deepest:
+                deepest, way = depth[user], (user, node)
     last = passes[-1]
     if deepest < _FEWEST or way[0] in last.nodes:
         return None

@@ -23,7 +23,7 @@ _RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss"
 _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
-_VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
+VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
@@ -50,6 +50,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
             for origin in origins.get(leaf, {}).values():
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
+                if name in found.get((node.place, node.op), (position, step, []))[2]:
+                    continue
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding
                 is_first = position == min(seen[leaf])
@@ -104,7 +106,7 @@ def _is_hidden(program: Program, position: int, node: int) -> bool:
                 seen.add(user)
                 waiting.append(user)
     behind = [edge.node for one in seen - {node} for edge in program.node(one).edges if edge.node is not None]
-    further = [edge.node for one in behind for edge in program.node(one).edges if program.node(one).name in _VIEWS]
+    further = [edge.node for one in behind for edge in program.node(one).edges if program.node(one).name in VIEWS]
     return any(is_leaf[one] for one in (*behind, *further) if one is not None)
 
 
@@ -305,7 +307,7 @@ def leaf_behind(program: Program, ref: TensorRef) -> TensorRecord | None:
     number = program.producer.get(ref)
     while number is not None and record.node is not None:
         node = program.node(number)
-        if node.name not in _VIEWS or len(node.edges) != 1:
+        if node.name not in VIEWS or len(node.edges) != 1:
             return None
         number = node.edges[0].node
         if number is not None and (variable := program.node(number).variable) is not None:

@@ -22,8 +22,11 @@ def made_anew(program: Program) -> Iterator[Finding]:
     before: dict[tuple[Place, Place, str], set[int]] = {}  # the leaves of the last pass there
     for position, pass_ in enumerate(program.recording.passes):
         found: dict[tuple[Place, Place, str], set[int]] = {}
+        operations = {one for one in pass_.nodes if not program.is_leaf[one]}
+        first = min(operations, default=0)
         for step in program.leaf_steps(pass_) if pass_.place is not None else ():
-            used = next((program.node(one) for one in program.users(step.node) if one in pass_.nodes), None)
+            user = next((one for one in program.users(step.node, first) if one in operations), None)
+            used = program.node(user) if user is not None else None
             if used is not None and used.place is not None and pass_.place is not None:
                 found.setdefault((pass_.place, used.place, used.op), set()).add(step.node)
         for where, leaves in found.items():

@@ -19,7 +19,7 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
     """
     for tensor, updates in program.updated.items():
         node = program.recording.tensors[tensor].node
-        passes = [(i, steps[node]) for i, steps in enumerate(program.steps) if node is not None and node in steps]
+        passes = list(program.steps_of(node))
         places = {program.recording.passes[i].place for i, _ in passes}
         place = places.pop() if len(places) == 1 else None
         written = [one.place for one in updates if one.change]

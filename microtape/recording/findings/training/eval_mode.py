@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import takewhile
 
 import numpy as np
@@ -18,13 +18,16 @@ _CLOSE = 1e-3  # of the spread of a batch: how near its mean is to the bias if i
 
 def left_in_eval_mode(program: Program) -> Iterator[Finding]:
     """A finding if a layer behaved as in training in the first passes from a line, and in none from some pass on."""
+    known = {one.id: one for one in program.doing("dropout", "batch_norm")}
+    if not known:
+        return
     by_place: dict[Place | None, list[int]] = {}
     for position, pass_ in enumerate(program.recording.passes):
         by_place.setdefault(pass_.place, []).append(position)
     for place, positions in by_place.items():
         if place is None or len(positions) < 2:
             continue
-        layers = [_training(program, program.recording.passes[one]) for one in positions]
+        layers = [_training(program, program.recording.passes[one], known) for one in positions]
         begun = sum(1 for _ in takewhile(lambda one: one is not None, layers))
         layer, rest = layers[0], positions[begun:]
         if layer is None or not rest or any(one is not None for one in layers[begun:]):
@@ -37,10 +40,10 @@ def left_in_eval_mode(program: Program) -> Iterator[Finding]:
             return
 
 
-def _training(program: Program, pass_: Pass) -> NodeRecord | None:
-    """A dropout, or a BatchNorm that used the statistics of its batch, in a pass."""
-    for node in map(program.node, pass_.nodes):
-        if node.op == "dropout" or (program.does(node, "batch_norm") and _is_normalised_by_batch(program, node)):
+def _training(program: Program, pass_: Pass, layers: Mapping[int, NodeRecord]) -> NodeRecord | None:
+    """The first of the layers in a pass that is a dropout, or a BatchNorm that used the statistics of its batch."""
+    for node in [layers[one] for one in pass_.nodes if one in layers]:
+        if not program.does(node, "batch_norm") or _is_normalised_by_batch(program, node):
             return node
     return None
 

@@ -120,10 +120,10 @@ def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[i
     if math.prod(leaf.shape) > _COMPARED or leaf.node is None:
         return
     least = _TINY * (update.norm or 0.0) / math.sqrt(max(math.prod(leaf.shape), 1))
-    for position, pass_ in enumerate(program.recording.passes):
-        step = program.steps[position].get(leaf.node) if pass_.index == update.passes - 1 else None
-        if step is not None and program.sizes.largest(step.grad_after) > least:
-            yield position, step
+    position = program.positions.get(update.passes - 1)
+    step = program.steps[position].get(leaf.node) if position is not None else None
+    if position is not None and step is not None and program.sizes.largest(step.grad_after) > least:
+        yield position, step
 
 
 def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, BackwardStep]]) -> Finding:

@@ -15,7 +15,7 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
     """One finding for each line that replaces leaves, such as `w = w - lr * w.grad`."""
     told: set[Place] = set()
     for leaf in program.leaves:
-        position = next((i for i, steps in enumerate(program.steps) if leaf.node in steps), None)
+        position = next((i for i, _ in program.steps_of(leaf.node)), None)
         if position is None:
             continue
         first = program.recording.passes[position]
@@ -28,14 +28,18 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
 def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding | None:
     """The leaf was a leaf in the first pass that reached it."""
     function = first.place.function if first.place is not None else ""
-    for number in program.users(leaf.node):
-        if number < first.tape:
+    takes_a_name = {one for name in leaf.names for one in program.named_parts.get(name, ())}
+    rebinds: dict[int, bool] = {}  # by place: a loop comes by again and again
+    for number in program.users(leaf.node, first.tape):
+        at_place = program.place_numbers[number]
+        if not rebinds.get(at_place, True) and number not in takes_a_name:
             continue
         node = program.node(number)
         if node.place is None or node.pass_ is not None or len(node.outputs) != 1:
             continue
-        rebinds = node.place.function == function and _rebinds(program, node.place, leaf.name)
-        if not node.in_place and (rebinds or _takes_a_name(program, node, leaf)):
+        if at_place not in rebinds:
+            rebinds[at_place] = node.place.function == function and _rebinds(program, node.place, leaf.name)
+        if not node.in_place and (rebinds[at_place] or number in takes_a_name):
             return _finding(program, leaf, node.place, node, number)
     for border in program.borders_from.get(leaf.id, ()):
         place = border.place
@@ -44,13 +48,6 @@ def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding 
         if _rebinds(program, place, leaf.name) and "grad" in expression(program.recording, place):
             return _finding(program, leaf, place, None, border.tape)
     return None
-
-
-def _takes_a_name(program: Program, node: NodeRecord, leaf: TensorRecord) -> bool:
-    """Whether the result is found where the leaf was, such as in `weights[0]`."""
-    ref = node.outputs[0]
-    names = program.recording.tensors[ref.tensor].names if ref is not None else ()
-    return any(name in leaf.names for name in names if not name.isidentifier())
 
 
 def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:

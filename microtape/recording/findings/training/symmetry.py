@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.gradients.zeros import leaf_behind
+from microtape.recording.findings.gradients.zeros import VIEWS
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, Value
@@ -19,30 +19,42 @@ _FEWEST = 2  # passes, between which the weight was updated
 
 def identical_units(program: Program) -> Iterator[Finding]:
     """One finding for each weight whose units compute the same numbers and get the same gradients in every pass."""
-    found: dict[int, list[tuple[int, BackwardStep]]] = {}
-    differing: set[int] = set()
-    for node in program.doing(*_LAYERS):
-        weight = _weight(program, node)
-        if weight is None or weight.id in differing:
-            continue
-        for position, steps in enumerate(program.steps):
-            if (step := steps.get(node.id)) is None:
-                continue
-            if _are_same(program, node, step):
-                found.setdefault(weight.id, []).append((position, step))
-            else:
-                differing.add(weight.id)
-    for tensor, several in found.items():
-        passes = {position for position, _ in several}
-        changed = any(one.change for one in program.updated.get(tensor, ()))
-        if tensor not in differing and len(passes) >= _FEWEST and changed:
-            yield _finding(program, program.recording.tensors[tensor], *several[-1])
+    if len(program.recording.passes) < _FEWEST:
+        return
+    for tensor, updates in program.updated.items():
+        weight = program.recording.tensors[tensor]
+        if len(weight.shape) > 1 and any(one.change for one in updates) and _may_be_alike(weight):
+            found = _while_the_same(program, weight)
+            if found and len({position for position, _ in found}) >= _FEWEST:
+                yield _finding(program, weight, *found[-1])
 
 
-def _weight(program: Program, node: NodeRecord) -> TensorRecord | None:
-    """The leaf that the operands of a layer are multiplied with."""
-    leaves = [leaf_behind(program, one.ref) for one in node.operands if one.ref is not None]
-    return next((one for one in leaves if one is not None and len(one.shape) > 1), None)
+def _may_be_alike(weight: TensorRecord) -> bool:
+    """Whether the first known value of a weight is the same along one of its axes; of a large one nobody knows."""
+    first = weight.values[min(weight.values)] if weight.values else None
+    if not isinstance(first, np.ndarray):
+        return True
+    return first.size > 0 and any(_is_constant(first, axis) for axis, side in enumerate(first.shape) if side > 1)
+
+
+def _while_the_same(program: Program, weight: TensorRecord) -> list[tuple[int, BackwardStep]]:
+    """The steps of the layers with this weight; none if the units of one differ."""
+    found = []
+    for node in _layers(program, weight.node):
+        for position, step in program.steps_of(node.id):
+            if not _are_same(program, node, step):
+                return []
+            found.append((position, step))
+    return found
+
+
+def _layers(program: Program, number: int | None) -> Iterator[NodeRecord]:
+    """The layers that multiply with what a node has computed, or with a view of it."""
+    for node in map(program.node, program.users(number)):
+        if program.does(node, *_LAYERS):
+            yield node
+        elif node.name in VIEWS:
+            yield from _layers(program, node.id)
 
 
 def _are_same(program: Program, node: NodeRecord, step: BackwardStep) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -10,7 +11,13 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Operand, TensorRef
-from microtape.recording.tables.fields import inside, picked
+from microtape.recording.tables.columns import NONE
+from microtape.recording.tables.fields import are, as_integers, field, inside, integers, picked
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Integers: TypeAlias = npt.NDArray[np.int64]
 
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
 _ARITHMETIC = ("add", "sub", "rsub", "mul", "div", "true_divide")
@@ -23,10 +30,7 @@ _REMEDY = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1)
 def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
     """One finding for each line where a column met a vector of the same length, and the table was reduced."""
     told = set()
-    tensors = program.recording.tensors
-    matrices = picked(tensors, np.flatnonzero(inside(tensors, "shape")[0] == 2))
-    tables = [one for one in matrices if one.shape[0] == one.shape[1] > 1]
-    for node in [program.node(one.node) for one in tables if one.node is not None]:
+    for node in _makers_of_tables(program):
         if node.place is None or node.place.line in told or node.kind != "operation":
             continue
         if (loss := _loss_that_expands(program, node)) is not None:
@@ -40,6 +44,30 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
         told.add(node.place.line)
         yield _finding(program, node, *shapes)
     yield from _of_constants(program, told)
+
+
+def _makers_of_tables(program: Program) -> Sequence[NodeRecord]:
+    """The nodes of square results that have a column and a vector among their operands, or expand one."""
+    nodes, tensors = program.recording.nodes, program.recording.tensors
+    dimensions, sides = inside(tensors, "shape")
+    height, width = _sides(dimensions, as_integers(sides))
+    counts, operands = inside(nodes, "operands")
+    user, used = np.repeat(np.arange(len(nodes)), counts), integers(field(operands, "ref"), "tensor")
+    user, used = user[used != NONE], used[used != NONE]
+    columns, vectors = user[(dimensions == 2)[used] & (width == 1)[used]], user[(dimensions == 1)[used]]
+    is_met = are(nodes, "op", "expand")
+    is_met[np.intersect1d(columns, vectors)] = True
+    makers = integers(tensors, "node")[(dimensions == 2) & (height == width) & (height > 1)]
+    makers = makers[makers != NONE]
+    return picked(nodes, makers[is_met[makers]])
+
+
+def _sides(dimensions: Integers, sides: Integers) -> tuple[Integers, Integers]:
+    """The height and width of each matrix among tensors whose sides follow each other; 0 for the others."""
+    starts = (np.cumsum(dimensions) - dimensions)[dimensions == 2]
+    height, width = np.zeros((2, len(dimensions)), np.int64)
+    height[dimensions == 2], width[dimensions == 2] = sides[starts], sides[starts + 1]
+    return height, width
 
 
 def _of_constants(program: Program, told: set[int]) -> Iterator[Finding]:

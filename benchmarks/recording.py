@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from benchmarks.engines import Engine
 from benchmarks.figures import Figure, median_ratio
 from benchmarks.measure import OURS
 from benchmarks.workloads import SAMPLES, SCALAR_MLP_SIZE, Workload, scalar_mlp, scalars
+
+if TYPE_CHECKING:
+    from microtape.recording.model.model import Recording
 
 RECORDED = """\
 import sys
@@ -89,6 +92,8 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     start = process_time()
     findings(result)
     yield Figure("its findings", (process_time() - start) / recorded_in, "× recording it", 0.1)
+    few, many = (_seconds_per_node(_training_loop(passes)) for passes in ((4, 16) if quick else (10, 100)))
+    yield Figure("findings: time per node, 100 passes of an RNN over 10", many / few, "×", 2)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.tape"
         start = process_time()
@@ -98,6 +103,37 @@ def recording(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
         start = process_time()
         microtape.load(path)
         yield Figure("loading it", process_time() - start, "s", 1)
+
+
+def _training_loop(passes: int) -> Recording:
+    """So many passes of an RNN with a layer whose units are dead, which several findings go after."""
+    import microtape
+    from microtape import nn, optim
+
+    microtape.manual_seed(0)
+    cell, dead, scores = nn.RNNCell(4, 8), nn.Linear(8, 8), nn.Linear(8, 1)
+    dead.bias.data.fill_(-100.0)
+    optimizer = optim.SGD([*cell.parameters(), *dead.parameters(), *scores.parameters()], lr=0.01)
+    x, y = microtape.randn(30, 16, 4), microtape.randn(16, 1)
+    with microtape.record() as recorder:
+        for _ in range(passes):
+            optimizer.zero_grad()
+            h = microtape.zeros(16, 8)
+            for one in x:
+                h = cell(one, h)
+            loss = ((scores(microtape.relu(dead(h))) - y) ** 2).mean()
+            loss.backward()
+            optimizer.step()
+    return recorder.recording
+
+
+def _seconds_per_node(recording: Recording) -> float:
+    """How long findings take, by the number of nodes."""
+    from microtape.recording.findings import findings
+
+    start = process_time()
+    findings(recording)
+    return (process_time() - start) / len(recording.nodes)
 
 
 def sleeping(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.int64]
 
 NUMBERS = (int, bool, float)
+_FEWEST = 8  # items of a tuple on average, for tables instead of tuples: one takes longer to read than a few items
 _SHARED = 256  # Python has one object for each integer up to this
 LONGEST = 100_000  # characters of a name, a formula or a message; longer ones are cut when they are written
 
@@ -77,9 +78,7 @@ class ColumnReader:
 
     def _is_long(self, stored: Any) -> bool:
         """Whether these are the columns of so many records that each is made when it is asked for."""
-        fields = stored.values() if type(stored) is dict else ()
-        columns = [stored, *(one.get("at") if type(one) is dict else one for one in fields)]
-        return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0) >= self._long
+        return _length(stored) >= self._long
 
     def _column(self, kind: Any, stored: Any, is_long: bool) -> Column:
         kind, optional = without_none(kind)
@@ -139,7 +138,8 @@ class ColumnReader:
     def _tuples(self, kind: Any, stored: Any, is_long: bool) -> Column:
         """Tuples of any length, each of which may be a table by itself: the steps of a pass."""
         count, of = _parts(stored, "count", "of")
-        begins = not is_long and (kind is int or not is_small(kind)) and self._is_long(of)
+        is_plain = kind is not int and is_small(kind)
+        begins = not is_long and not is_plain and self._is_long(of) and _length(of) >= _FEWEST * _length(count)
         items = self._column(kind, of, is_long or begins)
         sizes = _sizes(count, items)
         if not begins:
@@ -165,6 +165,13 @@ def _chosen(stored: Any, of: Column, optional: bool, is_long: bool) -> Column:
     if are_there and not 0 <= low <= high < len(of):
         raise Damaged("an index out of range")
     return Chosen(found if is_long else Items(numbers), of)
+
+
+def _length(stored: Any) -> int:
+    """How many records or numbers these columns hold, as far as can be told before they are read."""
+    fields = stored.values() if type(stored) is dict else ()
+    columns = [stored, *(one.get("at") if type(one) is dict else one for one in fields)]
+    return max((len(one) for one in columns if isinstance(one, list | np.ndarray)), default=0)
 
 
 def _lowest(numbers: Column) -> int:

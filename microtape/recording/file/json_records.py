@@ -13,7 +13,7 @@ import sys
 import typing
 from collections.abc import Callable, Collection, Mapping
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 _MOST = 2**63
 Reader: TypeAlias = Callable[[Any], Any]
@@ -52,7 +52,8 @@ def reader(kind: Any, value: Reader) -> Reader:
         read_present = reader(present, value)
         return lambda item: None if item is None else read_present(item)
     if origin is tuple and arguments[-1] is Ellipsis:
-        return _many(reader(arguments[0], value))
+        read_each = _many(reader(arguments[0], value))
+        return _numbers(arguments[0], read_each) if arguments[0] in (int, float | None) else read_each
     if origin is tuple:
         return _row(tuple, "a tuple", [reader(argument, value) for argument in arguments])
     if origin is Mapping:
@@ -100,6 +101,22 @@ def _many(read_one: Reader) -> Reader:
             raise Damaged(f"{shown(item)} where there should be a list")
         for at, one in enumerate(item):  # in place, to hold only one copy
             item[at] = read_one(one)
+        return tuple(item)
+
+    return read
+
+
+def _numbers(kind: Any, read_each: Reader) -> Reader:
+    """Of numbers, of which a summary has over a hundred: they are looked at one by one only if something is odd."""
+    usual = {int} if kind is int else {float, NoneType}
+
+    def read(item: Any) -> tuple[Any, ...]:
+        if type(item) is not list or not usual.issuperset(map(type, item)):
+            return cast("tuple[Any, ...]", read_each(item))
+        if kind is int:
+            check_integers(item)
+        elif not math.isfinite(sum(filter(None, item))):
+            return cast("tuple[Any, ...]", read_each(item))
         return tuple(item)
 
     return read

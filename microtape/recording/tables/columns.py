@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise, repeat
+from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -51,7 +52,12 @@ class Column(ABC):
 
     def integers(self, at: Places) -> Integers:
         """The integers or truth values at these places, with NONE for None."""
-        return np.array([NONE if one is None else one for one in self.pick(at)])
+        return as_array(self.pick(at))
+
+
+def as_array(integers: Sequence[int | None]) -> Integers:
+    """These integers as an array, with NONE for None."""
+    return np.array([NONE if one is None else one for one in integers] if None in integers else integers, np.int64)
 
 
 class Items(Column):
@@ -59,6 +65,7 @@ class Items(Column):
 
     def __init__(self, items: list[Any]) -> None:
         self.items = items
+        self._fields: dict[str, Column] = {}  # those that were asked for: each pass asks for the same ones
 
     def __len__(self) -> int:
         return len(self.items)
@@ -70,6 +77,15 @@ class Items(Column):
     def all(self) -> list[Any]:
         """See Column."""
         return self.items
+
+    def field(self, name: str) -> Column:
+        """See Column."""
+        known = self._fields.get(name)
+        if known is None:
+            items = [None if one is None else getattr(one, name) for one in self.items]
+            are_integers = {int, NoneType}.issuperset(map(type, items))
+            known = self._fields[name] = Numbers(as_array(items)) if are_integers else Items(items)
+        return known
 
 
 class Truths(Column):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from microtape.recording.tables.columns import NONE, TOGETHER, Table
+from microtape.recording.tables.columns import NONE, TOGETHER, Table, as_array
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,7 +36,7 @@ def as_integers(numbers: Sequence[int | None]) -> Integers:
     """These integers as an array, with NONE for None."""
     if isinstance(numbers, Table):
         return numbers.integers()
-    return np.array([NONE if one is None else one for one in numbers] if None in numbers else numbers, np.int64)
+    return as_array(numbers)
 
 
 def truths(records: Sequence[Any], name: str) -> npt.NDArray[np.bool_]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import compress
+from operator import itemgetter, not_
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GetSetDescriptorType, ModuleType, NoneType
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -27,6 +29,7 @@ _OURS = "microtape.recording."
 _module_of = type.__dict__["__module__"].__get__
 _CONTAINERS = (list, tuple, dict)
 _WITHOUT_CONTENTS = (type, ModuleType)
+_Key = TypeVar("_Key")
 
 
 class Held(NamedTuple):
@@ -64,9 +67,8 @@ def _in_namespace(
     namespace: dict[str, Any], finished: frozenset[str], last: list[tuple[str, Any]], held: Held
 ) -> Iterator[tuple[str, Any]]:
     """The tensors of one namespace; those in variables of finished loops are only appended to `last`."""
-    items = [(name, value) for name, value in list(namespace.items()) if id(type(value)) not in _PLAIN]
     others = []
-    for name, value in items:
+    for name, value in _not_plain(namespace.items()):
         if type(name) is not str or name.startswith("__") or _is_empty(value):
             continue
         if not held.is_tensor(value):
@@ -77,6 +79,13 @@ def _in_namespace(
             yield name, value
     for name, value in others:
         yield from _inside(name, value, held)
+
+
+def _not_plain(pairs: Iterable[tuple[_Key, Any]]) -> list[tuple[_Key, Any]]:
+    """The pairs whose second is not plain. A loop over a namespace in Python would take four times as long."""
+    pairs = list(pairs)
+    kinds = map(id, map(type, map(itemgetter(1), pairs)))
+    return list(compress(pairs, map(not_, map(_PLAIN.__contains__, kinds))))
 
 
 def is_tensor(value: Any) -> TypeGuard[TensorState]:
@@ -118,14 +127,13 @@ def _items(name: str, value: Any) -> list[tuple[str, Any]]:
         if issubclass(kind, sequence):
             if sequence.__len__(value) > _MOST_ITEMS:
                 return []
-            found = enumerate(sequence.__iter__(value))
-            return [(f"{name}[{i}]", item) for i, item in found if id(type(item)) not in _PLAIN]
+            return [(f"{name}[{i}]", item) for i, item in _not_plain(enumerate(sequence.__iter__(value)))]
     if issubclass(kind, dict):
         if dict.__len__(value) > _MOST_ITEMS:
             return []
-        pairs = [(key, item) for key, item in list(dict.items(value)) if id(type(item)) not in _PLAIN]
+        pairs = _not_plain(dict.items(value))
         return [(f"{name}[{key!r}]", item) for key, item in pairs if type(key) is str or type(key) is int]
-    return [(f"{name}.{key}", item) for key, item in list(_attributes(value).items()) if id(type(item)) not in _PLAIN]
+    return [(f"{name}.{key}", item) for key, item in _not_plain(_attributes(value).items())]
 
 
 def _attributes(value: Any) -> dict[str, Any]:

@@ -192,3 +192,19 @@ def test_healthy_programs_give_no_error_and_hardly_a_warning() -> None:
     assert not [one for one in found if one[1].severity == "error"]
     warnings = [one for one in found if one[1].severity == "warning"]
     assert len(warnings) <= MOST_WARNINGS, warnings
+
+
+_OVER_PASSES = {"accumulated", "no update", "growing graph", "identical units", "eval mode", "clipping", "large update"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program",
+    [one for one in broken_programs() if _OVER_PASSES.intersection(expected(one).kinds)],
+    ids=lambda path: path.stem,
+)
+def test_a_search_finds_what_shows_over_several_passes(program: Path, tmp_path: Path) -> None:
+    with (tmp_path / "output").open("wb") as output:
+        record_script(program, out=tmp_path / "run.tape", search=600, output=output)
+    found = Verdict(program, expected(program), findings(load(tmp_path / "run.tape")))
+    assert found.misses == verdict(program).misses

@@ -17,6 +17,7 @@ from tui.words.findings import lesson_line, sign
 A_PAGE = 60  # lines, where there is no screen
 IN_FULL = 3  # findings that are told with their explanation
 IN_A_LINE = 8  # further findings
+_MOST_BEFORE = 4  # passes before one with a finding, for a command that shows them all
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,13 +57,14 @@ class Diagnosis:
         return f"$ {self.command(finding)}"
 
     def _passes(self, finding: Finding) -> list[str]:
-        """`--pass 6-7`: the pass of the finding with the one before it, unless it is the first."""
+        """`--pass 6-7`: the pass of the finding and those since the last one from its line, unless it is the first."""
         passes = self.recording.passes
         if finding.pass_ is None or not passes[finding.pass_].index:
             return []
-        last = passes[finding.pass_].index + 1
-        first = passes[finding.pass_ - 1].index + 1 if finding.pass_ else last
-        return ["--pass", f"{first}-{last}" if first == last - 1 else str(last)]
+        found, earlier = passes[finding.pass_], list(passes[: finding.pass_])
+        before = [one for one in earlier if one.place == found.place] or earlier or [found]
+        first, last = before[-1].index + 1, found.index + 1
+        return ["--pass", f"{first}-{last}" if first < last <= first + _MOST_BEFORE else str(last)]
 
     def report(self, width: int, height: int = A_PAGE, *, ascii: bool = False) -> list[str]:
         """The first findings in full and further ones in a line each, in at most `height` lines if that can be."""

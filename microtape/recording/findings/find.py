@@ -14,6 +14,7 @@ from microtape.recording.findings.failing.growth import growing_graphs
 from microtape.recording.findings.failing.refused import refused
 from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.gradients.cancelling import cancelling_gradients
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
 from microtape.recording.findings.gradients.no_gradient import constant_penalties, no_gradient, results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
@@ -22,6 +23,7 @@ from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.anew import made_anew
+from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
 from microtape.recording.findings.training.eval_mode import left_in_eval_mode
 from microtape.recording.findings.training.idle import idle_steps, never_stepped, strange_steps
@@ -36,7 +38,8 @@ from microtape.recording.model.model import Recording
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
-    idle_steps, never_stepped, zero_gradients, identical_units, left_in_eval_mode, written_through_a_view,
+    idle_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, left_in_eval_mode,
+    clipped_in_vain, written_through_a_view,
     unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
     large_updates,
 )  # fmt: skip

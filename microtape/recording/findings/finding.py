@@ -23,6 +23,7 @@ FindingKind: TypeAlias = Literal[
     "exploding",
     "identical units",  # units of a layer that compute the same and get the same gradients, pass after pass
     "eval mode",  # in which a model trains, since nothing has called train() after eval()
+    "clipping",  # of gradients that were used already, are yet to come, or are scaled
     "wrong derivative",  # finite differences contradict it
     "missing gradient",  # a Function's backward returned None for an argument that needs a gradient
     "unneeded gradient",  # a Function's backward computed a gradient for an argument that needs none

@@ -11,6 +11,7 @@ UPDATE_LATER = "Update it after the last backward that goes through this graph, 
 UNUSED = "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
 WRITE_ELSEWHERE = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
+_DECOMPOSITIONS = ("linalg_eigh", "linalg_eig", "linalg_svd", "svd", "eigh", "eig")
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
@@ -33,6 +34,8 @@ def against_not_finite(
         )
     if how.endswith((" is empty", "no target counts")):
         return "Leave such a batch out, or divide a sum by at least 1: there is nothing to take the mean of."
+    if how.endswith("no alignment fits"):
+        return "Leave such examples out, shrink the input less, or pass zero_infinity=True, which makes their loss 0."
     if in_backward and "0 ·" in how:
         instead = f"{op}(where(ok, x, 1))"
         if op in _ROOTS:
@@ -47,6 +50,11 @@ def against_not_finite(
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
     if "softmax" in op:
         return "A row of scores that are all -inf has no softmax, nor has a row with inf: give each row a finite score."
+    if op in _DECOMPOSITIONS and in_backward:
+        return (
+            "Where two eigenvalues or singular values are equal, the vectors have no derivative: use the values alone "
+            "(eigvalsh, svdvals), or add a little noise to the matrix."
+        )
     if op in _DEVIATIONS and not in_backward:
         return f"The {op} of a single number is 0/0: take it over a longer dimension, or pass correction=0."
     if op in _OF_POSITIVE_NUMBERS and is_nan and not in_backward:

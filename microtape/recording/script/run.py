@@ -107,9 +107,10 @@ def record_script(
         thread: record only the threads of this name; `main` is the first one. None: all that the script starts.
         search: after the first `backward()`, let the script go on for so many seconds, up to the end of the first pass
             with an error or a warning (see `findings`) that the first pass did not have. Then the recording holds the
-            first pass, the pass before the finding, and the pass with it; else only the first. A failed pass, or an
-            exception between two passes, is found in any case. An error in the first pass ends the search at once. A
-            script that does not come to the end of a pass in time is killed. Not with `passes` or `until`.
+            first pass, the pass with the finding, and before it the last one from each line that calls backward (of up
+            to four lines); else only the first. A failed pass, or an exception between two passes, is found in any
+            case. An error in the first pass ends the search at once. A script that does not come to the end of a pass
+            in time is killed. Not with `passes` or `until`.
         hidden_output: a file into which the script prints during the search, in which its standard input is at its end.
         quiet: what the script writes to standard output goes to standard error.
         waiting: a process that runs `child.wait`, with the pipe that it reads from: the script runs there. Not with

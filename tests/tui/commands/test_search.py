@@ -39,7 +39,7 @@ def test_the_trace_stops_after_the_first_pass_unless_it_is_asked_to_search(scrip
     assert main(["trace", script, "--json"]) == Exit.OK
     assert passes(capfd.readouterr().out) == [1]
     assert main(["trace", script, "--json", "--search", "600"]) == Exit.SCRIPT_FAILED
-    assert passes(capfd.readouterr().out) == [1, 3, 4]
+    assert passes(capfd.readouterr().out) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("command", [["draw", "-o", "graph.dot"], ["film", "-o", "run.html"], ["record"]])

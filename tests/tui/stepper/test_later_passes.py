@@ -64,7 +64,7 @@ async def test_a_failure_arrives_while_the_first_pass_is_shown_and_the_place_is_
             assert "searching, pass 1" in shown(pilot.app, "Heading")
             Path("go on").touch()
             await until(pilot, lambda: "Pass 4" in notices(pilot.app))
-            assert "pass 1 of 3" in shown(pilot.app, "Heading")
+            assert "pass 1 of 4" in shown(pilot.app, "Heading")
             assert "searching" not in shown(pilot.app, "Heading")
             assert bar(pilot.app) == "step 1 of 3"
             passes = pilot.app.screen.cursor.recording.passes
@@ -138,7 +138,7 @@ async def test_an_edited_program_is_searched_again(program):
             assert "pass 1 of 1" in shown(pilot.app, "Heading")
             Path("go on").touch()
             await until(pilot, lambda: "Pass 4" in notices(pilot.app))
-            assert "pass 1 of 3" in shown(pilot.app, "Heading")
+            assert "pass 1 of 4" in shown(pilot.app, "Heading")
 
 
 async def test_a_recording_that_was_made_before_prints_nothing(program):

@@ -46,7 +46,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     position, pass_ = complete[-1]
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
-    missing = [one for one in missing if one.id not in program.asked]  # else .grad stays None, as it should
+    missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     found: dict[_Cause, list[TensorRecord]] = {}
     copied = copied_modules(program, missing)
     for leaf in missing[:_MOST_LEAVES]:
@@ -70,6 +70,13 @@ def _copied(program: Program, module: str, copy: str) -> _Cause:
         f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
         program.made_at(f"{module}.weight"), is_meant=True,
     )  # fmt: skip
+
+
+def _is_stepped_in_vain(program: Program, leaf: TensorRecord) -> bool:
+    """Whether an optimiser is to update it, and never does. Else .grad of what `grad` is asked about stays None."""
+    updates = program.updated.get(leaf.id, ())
+    steps = [one for one in updates if ".step(" in expression(program.recording, one.place)]
+    return len(steps) > 0 and all(one.change == 0 for one in updates)
 
 
 _MOST_LEAVES = 100  # each is searched for through the whole recording

@@ -19,7 +19,8 @@ _EXAMPLES = 8  # at least in two passes: of one or two examples, a layer may wel
 _MOST_ORIGINS = 8  # of one leaf
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
-_RESIDUALS = ("pow", "square", "abs", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "norm")
+_LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
+_RESIDUALS = ("pow", "square", "abs", *_LOSSES, "norm")
 _SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
@@ -31,12 +32,12 @@ _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn"
 def only_zeros(recording: Recording) -> dict[str, bool]:
     """For each leaf that a gradient reached, by name, whether it was zero everywhere in every pass."""
     program = Program(recording)
-    return {program.name(leaf): all(passes.values()) for leaf, passes in _zero_by_pass(program).items()}
+    return {program.name(leaf): all(passes.values()) for leaf, passes in zero_by_pass(program).items()}
 
 
 def zero_gradients(program: Program) -> Iterator[Finding]:
     """One finding for each line where a gradient became zero everywhere, if leaves got nothing else."""
-    seen = _zero_by_pass(program)
+    seen = zero_by_pass(program)
     zero = [leaf for leaf, passes in seen.items() if all(passes.values())]
     if not zero:
         yield from _died(program, seen)
@@ -55,7 +56,7 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding
                 is_first = position == min(seen[leaf])
-                if program.does(node, *_DEAD) and not is_first and not _is_hidden(program, position, node.id):
+                if program.does(node, *_DEAD) and not is_first and not _is_layer(program, position, node.id):
                     continue  # a loss, such as a hinge, that has nothing left to ask for
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(name)
@@ -63,7 +64,7 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         yield _finding(program, position, step, list(dict.fromkeys(names)))
 
 
-def _zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:
+def zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:
     """For each AccumulateGrad node, whether its gradient was zero everywhere, by the passes that reached it."""
     seen: dict[int, dict[int, bool]] = {}
     largest = program.sizes.largest
@@ -89,16 +90,23 @@ def _died(program: Program, seen: Mapping[int, Mapping[int, bool]]) -> Iterator[
         shapes = [one.shape for one in program.results(program.node(step.node)) if len(one.shape) > 1]
         if not shapes or shapes[0][0] < _EXAMPLES:
             continue
-        if program.does(program.node(step.node), *_DEAD) and _is_hidden(program, position, step.node):
+        if program.does(program.node(step.node), *_DEAD) and _is_layer(program, position, step.node):
             finding = _finding(program, position, step, [program.name(leaf) for leaf in dead])
             since = f"It was not so before {program.pass_name(position)}, and has been so in every pass since."
             yield finding._replace(explanation=(*finding.explanation, since))
             return
 
 
-def _is_hidden(program: Program, position: int, node: int) -> bool:
-    """Whether another layer follows; else a loss, such as a hinge, may just have nothing left to ask for."""
+def _is_layer(program: Program, position: int, node: int) -> bool:
+    """Whether another layer follows, or a loss that compares this one with a target.
+
+    Else a loss, such as a hinge, may just have nothing left to ask for.
+    """
     evaluated, is_leaf = set(program.recording.passes[position].nodes), program.is_leaf
+    for follower in [program.node(one) for one in program.users(node) if one in evaluated]:
+        differences = program.users(follower.id) if program.does(follower, "sub") else ()
+        if program.does(follower, *_LOSSES) or any(program.does(program.node(one), *_RESIDUALS) for one in differences):
+            return True
     waiting, seen = [node], {node}
     while waiting:
         for user in program.users(waiting.pop()):

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.zeros import VIEWS
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program, at, headline, operand_refs
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, Value
 
@@ -23,15 +23,17 @@ def identical_units(program: Program) -> Iterator[Finding]:
         return
     for tensor, updates in program.updated.items():
         weight = program.recording.tensors[tensor]
-        if len(weight.shape) > 1 and any(one.change for one in updates) and _may_be_alike(weight):
+        if len(weight.shape) > 1 and any(one.change for one in updates) and _may_be_alike(program, weight):
             found = _while_the_same(program, weight)
             if found and len({position for position, _ in found}) >= _FEWEST:
                 yield _finding(program, weight, *found[-1])
 
 
-def _may_be_alike(weight: TensorRecord) -> bool:
-    """Whether the first known value of a weight is the same along one of its axes; of a large one nobody knows."""
-    first = weight.values[min(weight.values)] if weight.values else None
+def _may_be_alike(program: Program, weight: TensorRecord) -> bool:
+    """Whether a weight was the same along one of its axes when it was first used; of a large one nobody knows."""
+    users = program.users(weight.node)
+    refs = [ref for ref in operand_refs(program.node(users[0])) if ref.tensor == weight.id] if users else []
+    first = program.recording.value(refs[0]) if refs else None
     if not isinstance(first, np.ndarray):
         return True
     return first.size > 0 and any(_is_constant(first, axis) for axis, side in enumerate(first.shape) if side > 1)
@@ -51,10 +53,10 @@ def _while_the_same(program: Program, weight: TensorRecord) -> list[tuple[int, B
 def _layers(program: Program, number: int | None) -> Iterator[NodeRecord]:
     """The layers that multiply with what a node has computed, or with a view of it."""
     for node in map(program.node, program.users(number)):
-        if program.does(node, *_LAYERS):
-            yield node
-        elif node.name in VIEWS:
+        if node.name in VIEWS:  # which may be part of a call of a layer
             yield from _layers(program, node.id)
+        elif program.does(node, *_LAYERS):
+            yield node
 
 
 def _are_same(program: Program, node: NodeRecord, step: BackwardStep) -> bool:

@@ -104,8 +104,13 @@ def how_in_backward(program: Program, step: BackwardStep, value: _Array) -> tupl
 
 
 def how_of_nothing(program: Program, node: NodeRecord, value: Value | None) -> tuple[str, list[str]] | None:
-    """The same for a mean of no numbers, with which the result begins to be NaN; None for anything else."""
-    if not isinstance(value, np.ndarray) or not np.isnan(value).any():
+    """The same for a mean of no numbers, or a loss of no alignment; None for anything else."""
+    if not isinstance(value, np.ndarray):
+        return None
+    if node.name.startswith("CtcLoss") and (value == np.inf).any():
+        needed = "ctc_loss needs a step of the input for each label of the target, and one more between equal labels."
+        return "no alignment fits", [f"{needed} Here, an input is too short for its target: its loss is inf."]
+    if not np.isnan(value).any():
         return None
     for one in node.operands:
         if one.ref is not None and 0 in program.recording.tensors[one.ref.tensor].shape:

@@ -89,14 +89,14 @@ def test_a_failure_between_two_passes_is_kept_as_well(search: Search) -> None:
     ended, recording = search("""\
         import microtape as mt
         w = mt.tensor([1.0, 2.0], requires_grad=True)
-        for number in range(1, 9):
-            assert number < 5, "too many"
+        for number in range(1, 40):
+            assert number < 25, "too many"
             (w * w).sum().backward()
     """)
     assert ended.exit_code == 1
     assert ended.message == "train.py raised AssertionError: what was recorded until then is kept"
-    assert ended.search[:2] == ("failed", 4)
-    assert passes(recording) == [1, 4]
+    assert ended.search[:2] == ("failed", 24)
+    assert passes(recording) == [1, 24]
     assert recording.error is not None
     assert recording.error.message == "too many"
 
@@ -106,11 +106,11 @@ def test_who_freed_a_graph_is_known_when_that_pass_is_forgotten(search: Search) 
         import microtape as mt
         w = mt.tensor([1.0, 2.0], requires_grad=True)
         shared = w.exp().sin()
-        for number in range(1, 9):
-            loss = shared.sum() if number in (4, 7) else (w * w).sum()
+        for number in range(1, 40):
+            loss = shared.sum() if number in (4, 30) else (w * w).sum()
             loss.backward()
     """)
-    assert passes(recording) == [1, 6, 7]
+    assert passes(recording) == [1, 29, 30]
     failed = recording.passes[-1].steps[-1]
     assert failed.error is not None
     assert failed.error.type == "FreedGraphError"
@@ -142,7 +142,7 @@ def test_values_of_a_leaf_that_is_overwritten_unseen_are_told_apart(search: Sear
     _, recording = search("""\
         import microtape as mt
         w = mt.tensor([1.0, 2.0], requires_grad=True)
-        for number in range(4):
+        for number in range(20):
             w.grad = None
             (w * w).sum().backward()
             w.data -= 0.25 * w.grad
@@ -150,20 +150,60 @@ def test_values_of_a_leaf_that_is_overwritten_unseen_are_told_apart(search: Sear
     """)
     products = [node for node in recording.nodes if node.op == "mul"]
     values = [np.asarray(recording.value(node.operands[0].ref)).tolist() for node in products]
-    assert values == [[1.0, 2.0], [0.125, 0.25]], "in the first pass and in the fourth"
+    assert values == [[1.0, 2.0], [0.5**19, 0.5**18]], "in the first pass and in the twentieth"
 
 
 def test_gradients_that_add_up_are_seen_in_two_passes_in_a_row(search: Search) -> None:
     _, recording = search("""\
         import microtape as mt
         w = mt.tensor(1.0, requires_grad=True)
-        for number in range(6):
+        for number in range(30):
             (w * 3).backward()
         raise ValueError
     """)
-    assert passes(recording) == [1, 6]
+    assert passes(recording) == [1, 30]
     (before,) = recording.passes[-1].grads.values()
-    assert before == 15
+    assert before == 87
+
+
+TWO_LINES = """\
+    import microtape as mt
+    w, v = mt.tensor(1.0, requires_grad=True), mt.tensor(1.0, requires_grad=True)
+    for number in range({}):
+        (w * 2).backward()
+        w.grad = None
+        (v * 3).backward()
+        w.grad = None
+        if number == {}:
+            raise ValueError
+"""
+
+
+def test_of_several_lines_that_call_backward_the_last_pass_of_each_is_kept(search: Search) -> None:
+    _, recording = search(TWO_LINES.format(20, 15), within=f"{__name__}:finding:error,28")
+    assert passes(recording) == [1, 26, 27, 28]
+    assert recording.notes[-1].endswith("pass 28; before it, the first and the last from each line are kept")
+
+
+def test_all_passes_of_a_short_program_are_kept_if_something_is_found(search: Search) -> None:
+    _, recording = search(TWO_LINES.format(20, 15), within=f"{__name__}:finding:error,6")
+    assert passes(recording) == [1, 2, 3, 4, 5, 6]
+    assert recording.notes[-1] == "the program was stopped at pass 6"
+
+
+def test_of_long_passes_the_search_forgets_all_but_the_last(search: Search) -> None:
+    _, recording = search("""\
+        import microtape as mt
+        w = mt.tensor(1.0, requires_grad=True)
+        for number in range(6):
+            loss = w
+            for _ in range(1_700):
+                loss = loss + 1
+            loss.backward()
+            w.grad = None
+        raise ValueError
+    """)
+    assert passes(recording) == [1, 6]
 
 
 def test_the_first_pass_is_there_while_the_script_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +389,7 @@ def finding(argument: str) -> Iterator[None]:
 LOOP = """\
     import microtape as mt
     w = mt.tensor(1.0, requires_grad=True)
-    for number in range(1, 10):
+    for number in range(1, 31):
         (w * number).backward()
 """
 
@@ -357,10 +397,10 @@ LOOP = """\
 @pytest.mark.parametrize(
     ("what", "kept", "end"),
     [
-        ("error,5", [1, 4, 5], ("found", 5)),
+        ("error,25", [1, 24, 25], ("found", 25)),
         ("warning,2", [1, 2], ("found", 2)),
-        ("notice,5", [1, 4, 5], ("finished", 9)),
-        ("warning,1", [1], ("finished", 9)),
+        ("notice,25", [1, 24, 25], ("finished", 30)),
+        ("warning,1", [1], ("finished", 30)),
         ("error,1", [1], ("found", 1)),
     ],
 )
@@ -447,20 +487,20 @@ def test_a_graph_that_a_forgotten_pass_freed_is_explained_with_its_line(search: 
         import microtape as mt
         w = mt.tensor([1.0, 2.0], requires_grad=True)
         kept = []
-        for i in range(6):
+        for i in range(30):
             loss = (w * w).sum() * float(i + 1)
             kept += [loss] if i == 2 else []
-            if i == 5:
+            if i == 29:
                 loss = loss + kept[0]
             loss.backward()
             w.grad = None
         """
     )
-    assert ended.search[:2] == ("failed", 6)
-    assert passes(recording) == [1, 5, 6]
+    assert ended.search[:2] == ("failed", 30)
+    assert passes(recording) == [1, 29, 30]
     (found,) = [one for one in findings(recording) if one.severity == "error"]
     assert found.kind == "freed"
-    assert found.headline.startswith("kept[0] carries the graph of pass 3 into pass 6")
+    assert found.headline.startswith("kept[0] carries the graph of pass 3 into pass 30")
     assert found.place is not None
     assert found.place.line == 8
     assert [(role, place.line) for role, place in found.others] == [("freed", 9), ("recorded", 5)]

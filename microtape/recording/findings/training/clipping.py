@@ -1,0 +1,154 @@
+"""Gradients that are clipped where it does not help: after the step, before backward, or while they are scaled."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import Pass, Place
+from microtape.recording.model.source import expression, function_around, loop_around, place_in, tree_of
+
+_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+_RESETS = ("zero_grad", "zero_")
+
+
+class _Calls(NamedTuple):
+    """The calls, by the name of what is called, in a loop or function, and the branches of its `if` statements."""
+
+    calls: tuple[tuple[str, ast.Call], ...]
+    branches: tuple[range, ...]  # by lines
+
+    def named(self, *names: str, beside: int) -> list[ast.Call]:
+        """Those of these names that run whenever the line `beside` does."""
+        return [call for name, call in self.calls if name in names and self._runs_with(call.lineno, beside)]
+
+    def _runs_with(self, line: int, other: int) -> bool:
+        return all(other in one for one in self.branches if line in one)
+
+
+def clipped_in_vain(program: Program) -> Iterator[Finding]:
+    """One finding for a call that clips gradients which the step has used already, that are none, or that are scaled.
+
+    The order is that of the lines, in the loop or function with the only call of `backward`.
+    """
+    recording = program.recording
+    if not any(name in text for name in _CLIPS for text in recording.sources.values()):
+        return
+    seen: set[Place | None] = set()
+    for position, pass_ in enumerate(recording.passes):
+        if pass_.place in seen or not pass_.is_complete:
+            continue
+        seen.add(pass_.place)
+        step = _step_of(program, pass_)
+        if pass_.place is None or step is None:
+            continue
+        around = _around(recording.sources.get(pass_.place.file, ""), pass_.place.line)
+        clips = around.named(*_CLIPS, beside=step.line)
+        if len(clips) != 1 or len(around.named("backward", beside=step.line)) != 1:
+            continue
+        found = _told(program, position, place_in(recording, step.file, clips[0], step.function), step, around)
+        if found is not None:
+            yield found
+            return
+
+
+def _step_of(program: Program, pass_: Pass) -> Place | None:
+    """The `.step()` after the pass, in the same function."""
+    places = (one.place for one in program.recording.updates if one.passes > pass_.index)
+    return next(
+        (
+            one
+            for one in places
+            if one is not None
+            and pass_.place is not None
+            and (one.file, one.function) == (pass_.place.file, pass_.place.function)
+            and one.line > pass_.place.line
+            and ".step(" in expression(program.recording, one)
+        ),
+        None,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _around(source: str, line: int) -> _Calls:
+    """What the innermost loop or function around a line calls."""
+    function = function_around(source, line)
+    whole = (function.lineno, function.end_lineno or function.lineno) if function is not None else (math.inf, 0)
+    loop = loop_around(source, line)
+    first, last = loop if loop is not None and (function is None or loop[0] >= whole[0]) else whole
+    nodes = [
+        one for one in ast.walk(tree_of(source) or ast.Module([], []))
+        if isinstance(one, ast.Call | ast.If) and first <= one.lineno <= last
+    ]  # fmt: skip
+    calls = [(one.func, one) for one in nodes if isinstance(one, ast.Call)]
+    named = [(f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", ""), one) for f, one in calls]
+    branches = [body for one in nodes if isinstance(one, ast.If) for body in (one.body, one.orelse) if body]
+    lines = [range(one[0].lineno, (one[-1].end_lineno or one[-1].lineno) + 1) for one in branches]
+    return _Calls(tuple(named), tuple(lines))
+
+
+def _told(program: Program, position: int, clip: Place, step: Place, around: _Calls) -> Finding | None:
+    pass_ = program.recording.passes[position]
+    assert pass_.place is not None
+    resets = [one.lineno for one in around.named(*_RESETS, beside=step.line)]
+    stepped, backward = expression(program.recording, step), expression(program.recording, pass_.place)
+    name, norm = _name(program, clip), format_number(_norm(program, pass_), 3)
+    used = f"After {program.pass_name(position)}, the norm of all gradients was {norm} when {stepped} used them."
+    remedy = f"Clip between {backward} and {stepped}."
+    if clip.line > step.line and resets:
+        texts = (f"{name} at {at(clip)} clips what {stepped} has used already", f"{name} comes after the step")
+        lines = (used, f"What {name} changes afterwards is reset before the next step.")
+    elif clip.line < pass_.place.line and any(not pass_.place.line < one < step.line for one in resets):
+        texts = (f"{name} at {at(clip)} finds nothing to clip: backward comes later", f"{name} comes before backward")
+        lines = (used, f"When {name} runs, .grad is None, zero, or what an earlier step has used.")
+    elif pass_.place.line < clip.line < step.line and (scale := _scale(program, pass_)) is not None:
+        if "unscale_(" in program.recording.sources[clip.file]:
+            return None
+        texts = (f"{name} at {at(clip)} clips gradients that are scaled by {scale}", f"{name} clips scaled gradients")
+        lines = (
+            f"The loss was multiplied by {scale}, and so is every gradient: after {program.pass_name(position)}, their "
+            f"norm was {norm}.",
+            f"{stepped} divides what is left by {scale}: the update is that much smaller than was meant.",
+        )
+        scaler, _, optimizer = stepped.partition(".step(")
+        remedy = f"Call {scaler}.unscale_({optimizer.rstrip(')')}) before {name}."
+    else:
+        return None
+    others = (("backward", pass_.place), ("updated", step))
+    return Finding("clipping", "warning", headline(*texts), lines, remedy, clip, position, others=others)
+
+
+def _name(program: Program, clip: Place) -> str:
+    """The name of the function, without its module."""
+    return expression(program.recording, clip).partition("(")[0].rpartition(".")[2]
+
+
+def _norm(program: Program, pass_: Pass) -> float:
+    """The norm of all leaves' gradients together."""
+    squares = 0.0
+    for step in program.leaf_steps(pass_):
+        size = program.sizes(step.grad_after)
+        if size is not None and step.grad_after is not None:
+            squares += size.rms**2 * math.prod(step.grad_after.shape)
+    return math.sqrt(squares)
+
+
+def _scale(program: Program, pass_: Pass) -> str | None:
+    """By what a GradScaler has multiplied the loss; None if it has not."""
+    root = pass_.roots[0].node if pass_.roots else None
+    if root is None or ".scale(" not in expression(program.recording, pass_.place):
+        return None
+    node = program.node(root)
+    values = [program.recording.value(ref) for ref in (node.outputs[0], *(one.ref for one in node.operands)) if ref]
+    numbers = [float(one.item()) for one in values if isinstance(one, np.ndarray) and one.size == 1]
+    if not program.does(node, "mul") or len(numbers) < 2 or not numbers[1] or abs(numbers[0]) <= abs(numbers[1]):
+        return None
+    return format_number(numbers[0] / numbers[1], 6)

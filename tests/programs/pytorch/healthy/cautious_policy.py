@@ -1,0 +1,21 @@
+import torch
+from torch import nn, optim
+
+torch.manual_seed(0)
+policy = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
+optimizer = optim.Adam(policy.parameters(), lr=0.001)
+states, actions, advantages = torch.randn(32, 4), torch.randint(0, 2, (32, 1)), torch.randn(32)
+
+
+def log_probability(scores):
+    return nn.functional.log_softmax(scores, dim=1).gather(1, actions).squeeze(1)
+
+
+for _ in range(4):
+    scores = policy(states)
+    before = log_probability(scores).detach()
+    ratio = (log_probability(scores) - before).exp()
+    loss = -torch.minimum(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

@@ -1,0 +1,13 @@
+import torch
+from torch import nn, optim
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = optim.SGD(model.parameters(), lr=0.001)
+bumps, heights = torch.randn(32, 3), 50 * torch.randn(32, 1)
+for _ in range(4):
+    optimizer.zero_grad()
+    loss = ((model(bumps) - heights) ** 2).mean()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()

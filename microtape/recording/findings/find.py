@@ -26,7 +26,7 @@ from microtape.recording.findings.training.anew import made_anew
 from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
 from microtape.recording.findings.training.eval_mode import left_in_eval_mode
-from microtape.recording.findings.training.idle import idle_steps, never_stepped, strange_steps
+from microtape.recording.findings.training.idle import faded_steps, idle_steps, never_stepped, strange_steps
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.updating import large_updates, never_reset
@@ -38,7 +38,7 @@ from microtape.recording.model.model import Recording
 _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
-    idle_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, left_in_eval_mode,
+    idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, left_in_eval_mode,
     clipped_in_vain, written_through_a_view,
     unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
     large_updates,

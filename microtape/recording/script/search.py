@@ -23,6 +23,7 @@ class _Notice(NamedTuple):
     """What later passes may refute of a finding."""
 
     kind: str
+    is_serious: bool
     leaves: frozenset[str]  # by name: later passes may number them otherwise
     place: Place | None  # of its pass
     loss: float  # before an update of this size
@@ -34,9 +35,9 @@ class _Notice(NamedTuple):
         if one.kind == "zero gradient":
             leaves = frozenset(leaf for leaf, is_zero in only_zeros(recording).items() if is_zero)
         if one.pass_ is None:
-            return cls(one.kind, leaves, None, math.nan)
+            return cls(one.kind, one.severity != "notice", leaves, None, math.nan)
         pass_ = recording.passes[one.pass_]
-        return cls(one.kind, leaves, pass_.place, loss_of(recording, pass_))
+        return cls(one.kind, one.severity != "notice", leaves, pass_.place, loss_of(recording, pass_))
 
 
 class Search:
@@ -74,9 +75,11 @@ class Search:
         return self._has_a_notice
 
     def is_refuted_by(self, recording: Recording) -> bool:
-        """Whether later passes show that all was right that seemed wrong too early, and nothing is wrong in these."""
+        """Whether later passes show that something was right that seemed wrong too early, and nothing else is wrong."""
         self._note(recording)
-        return bool(self._kept) and all(self._is_refuted(one) for one in self._kept) and not findings(recording)
+        left = [one for one in self._kept if not self._is_refuted(one)]
+        is_all = sum(one.is_serious for one in left) <= len(_serious(recording))
+        return len(left) < len(self._kept) and is_all and len(findings(recording)) <= len(left)
 
     def _is_refuted(self, one: _Notice) -> bool:
         """Whether leaves without a gradient or an update have got it since, or a loss fell after a large update."""

@@ -32,6 +32,12 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
     return found
 
 
+def is_copied(program: Program, module: str) -> bool:
+    """Whether the program copies a module: its copy may be a moving average of it, and is not meant to learn."""
+    text = "".join(program.recording.sources.values())
+    return any(f"{how}{self}{module}" in text for how in ("deepcopy(", "load_state_dict(") for self in ("", "self."))
+
+
 def _first_numbers(leaf: TensorRecord) -> Hashable | None:
     """The numbers of a leaf when it was first seen, to compare; None if they are all the same, as of a fresh bias."""
     value = leaf.values[min(leaf.values)] if leaf.values else None

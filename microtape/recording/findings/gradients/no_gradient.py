@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.copies import copied_modules
+from microtape.recording.findings.gradients.copies import copied_modules, is_copied
 from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off, way_back
@@ -47,8 +47,10 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
-    found: dict[_Cause, list[TensorRecord]] = {}
     copied = copied_modules(program, missing)
+    averages = tuple(f"{one}." for one, used in copied.items() if is_copied(program, used))
+    missing = [one for one in missing if not one.name.startswith(averages)]
+    found: dict[_Cause, list[TensorRecord]] = {}
     for leaf in missing[:_MOST_LEAVES]:
         module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
         cause = _cause(program, leaf, position, pass_) if module is None else _copied(program, module, copied[module])

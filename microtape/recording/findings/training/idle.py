@@ -6,6 +6,7 @@ import ast
 import functools
 import math
 from collections.abc import Iterator
+from itertools import takewhile
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline, join
@@ -14,6 +15,7 @@ from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRec
 from microtape.recording.model.source import expression, tree_of
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
+_FADED = 4  # steps in a row without a change: a schedule may well end at 0
 _TINY = 1e-4  # of a leaf; updates by smaller gradients may be lost in rounding, which other findings explain
 
 
@@ -31,6 +33,35 @@ def idle_steps(program: Program) -> Iterator[Finding]:
         if place is not None and place not in busy and len({one.passes for one, _, _ in steps}) > 1:
             yield _idle(program, place, steps)
             return
+
+
+def faded_steps(program: Program) -> Iterator[Finding]:
+    """A finding for a `.step()` whose last calls changed no leaf any more, though gradients have come."""
+    recording = program.recording
+    steps: dict[Place, dict[int, list[UpdateRecord]]] = {}  # by the line, then by the passes before
+    for one in recording.updates:
+        if one.place is not None and ".step(" in expression(recording, one.place):
+            steps.setdefault(one.place, {}).setdefault(one.passes, []).append(one)
+    for place, calls in steps.items():
+        reversed_calls = [calls[passes] for passes in sorted(calls, reverse=True)]
+        idle = list(takewhile(lambda call: all(one.change == 0 for one in call), reversed_calls))
+        told = [found for call in reversed(idle) for one in call for found in _gradient_before(program, one)][:1]
+        if not _FADED <= len(idle) < len(calls) or not told:
+            continue
+        (position, step), what, where = told[0], expression(recording, place), at(place)
+        size, since = program.sizes(step.grad_after), program.pass_name(position)
+        number = format_number(size.rms, 3) if size is not None else "unknown"
+        name = program.name(step.node)
+        yield Finding(
+            "no update", "warning",
+            headline(f"{what} at {where} changes nothing any more from {since} on",
+                     f"The step at {where} changes nothing any more from {since} on"),
+            (f"{since.capitalize()} gave {name} a gradient of root mean square {number}, but its update rounds to 0.",
+             f"No leaf has changed in the last {len(idle)} steps, as it had before."),
+            "The learning rate has become too small, or 0: look at its schedule.",
+            place, position, step.index, step.node, program.node(step.node).variable,
+        )  # fmt: skip
+        return
 
 
 def strange_steps(program: Program) -> Iterator[Finding]:

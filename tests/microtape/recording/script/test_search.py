@@ -431,6 +431,18 @@ TWO_MODELS = """\
             (model * 2).backward()
             model.grad = None
 """
+LATER_AND_NEVER = """\
+    import microtape as mt
+    w = mt.tensor(1.0, requires_grad=True)
+    later = mt.tensor(2.0, requires_grad=True)
+    never = mt.tensor(3.0, requires_grad=True)
+    with mt.no_grad():
+        constant = never * 2
+    for _ in range(3):
+        (w * constant).backward()
+        (later * 2).backward()
+        w.grad = later.grad = None
+"""
 LEFT_OUT = """\
     import microtape as mt
     w, b = mt.tensor(1.0, requires_grad=True), mt.tensor(1.0, requires_grad=True)
@@ -464,7 +476,7 @@ STARTS_AT_ZERO, STAYS_AT_ZERO = FACTORS.format(rate=0.1), FACTORS.format(rate=0.
     ("text", "kinds"),
     [
         (TWO_BATCHES, []), (TWO_MODELS, []), (BOLD_STEP, []), (STARTS_AT_ZERO, []),
-        (LEFT_OUT, ["accumulated"]), (STAYS_AT_ZERO, ["zero gradient"]),
+        (LEFT_OUT, ["accumulated"]), (STAYS_AT_ZERO, ["zero gradient"]), (LATER_AND_NEVER, ["no gradient"]),
     ],
 )  # fmt: skip
 def test_a_notice_that_later_passes_refute_is_gone(search: Search, text: str, kinds: list[str]) -> None:
@@ -472,6 +484,7 @@ def test_a_notice_that_later_passes_refute_is_gone(search: Search, text: str, ki
     assert ended.search is not None
     assert ended.search.why == "finished"
     assert [one.kind for one in findings(recording)] == kinds
+    assert "later" not in "".join(one.headline for one in findings(recording))
 
 
 def test_a_search_chooses_its_own_passes(tmp_path: Path) -> None:

@@ -1,0 +1,14 @@
+import torch
+from torch import nn, optim
+
+torch.manual_seed(0)
+model = nn.Linear(3, 1)
+optimizer = optim.SGD(model.parameters(), lr=0.1)
+schedule = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.01)
+hours, cost = torch.randn(48, 3), torch.randn(48, 1)
+for batch in range(12):
+    loss = ((model(hours) - cost) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    schedule.step()

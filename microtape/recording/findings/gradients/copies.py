@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
@@ -34,8 +35,8 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
 
 def is_copied(program: Program, module: str) -> bool:
     """Whether the program copies a module: its copy may be a moving average of it, and is not meant to learn."""
-    text = "".join(program.recording.sources.values())
-    return any(f"{how}{self}{module}" in text for how in ("deepcopy(", "load_state_dict(") for self in ("", "self."))
+    copies = re.compile(rf"\b(deepcopy|load_state_dict)\((self\.)?{re.escape(module)}\b")
+    return any(copies.search(text) for text in program.recording.sources.values())
 
 
 def _first_numbers(leaf: TensorRecord) -> Hashable | None:

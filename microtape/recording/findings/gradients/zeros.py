@@ -51,7 +51,7 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
             for origin in origins.get(leaf, {}).values():
                 step = _dead_before(program, position, origin)
                 node = program.node(step.node)
-                if name in found.get((node.place, node.op), (position, step, []))[2]:
+                if (node.place, node.op) in found and name in found[node.place, node.op][2]:
                     continue
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding

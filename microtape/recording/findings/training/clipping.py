@@ -149,6 +149,6 @@ def _scale(program: Program, pass_: Pass) -> str | None:
     node = program.node(root)
     values = [program.recording.value(ref) for ref in (node.outputs[0], *(one.ref for one in node.operands)) if ref]
     numbers = [float(one.item()) for one in values if isinstance(one, np.ndarray) and one.size == 1]
-    if not program.does(node, "mul") or len(numbers) < 2 or not numbers[1] or abs(numbers[0]) <= abs(numbers[1]):
+    if not program.does(node, "mul") or len(numbers) < 2 or not all(map(math.isfinite, numbers)) or not numbers[1]:
         return None
-    return format_number(numbers[0] / numbers[1], 6)
+    return format_number(numbers[0] / numbers[1], 6) if abs(numbers[0]) > abs(numbers[1]) else None

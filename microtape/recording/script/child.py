@@ -42,7 +42,7 @@ from microtape.recording.script.tracebacks import without_our_frames
 from microtape.tape.watch import Watcher, watch
 
 if TYPE_CHECKING:
-    from microtape.recording.model.model import Place, Recording
+    from microtape.recording.model.model import Recording
     from microtape.recording.script.search import Search
 
 _LEFT_OUT = "the program was stopped after the passes that were asked for; --pass all runs it to its end"
@@ -52,11 +52,8 @@ _GOES_ON = "the program went on after the passes that are kept; --pass all recor
 _NOTICED = "the program went on after pass {number}"
 _ABANDONED = "the program was stopped because microtape was killed"
 _SEARCHED = "the program was stopped at pass {number}"
-_FORGOT = "; before it, the first and the last from each line are kept"
 _WHY = {"finished": "finished", "exited": "finished", "raised": "failed", "interrupted": "failed"}
 _NO_TORCH = "microtape: PyTorch is not installed; --engine microtape runs the program on microtape's own engine"
-_MOST_PASSES, _MOST_STEPS = 16, 5_000  # that a search keeps before it begins to forget
-_MOST_PLACES = 4  # lines of backward, whose last passes are kept during a search
 _MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops it
 
 
@@ -85,7 +82,6 @@ class ScriptRecorder:
         )
         self.asked_by = os.getppid()
         self.search: Search | None = None  # once the first pass is recorded
-        self.forgets = False  # whether the search has begun to forget passes
         self.first_segments = 1  # up to the end of the first backward()
         self.within = _context_manager(request.within)
         self.process = os.getpid()
@@ -173,16 +169,16 @@ class ScriptRecorder:
         recording = self.recorder.recording
         if last.has_failed or search.finds(recording):
             self.report["search"] = "found"
-            self.save(() if last.has_failed else (self._told(_SEARCHED, last.index + 1),))
+            self.save(() if last.has_failed else (search.told(_SEARCHED, last.index + 1),))
         elif search.finds_a_notice(recording):
-            self.save((self._told(_NOTICED, last.index + 1),))  # kept unless something worse is found
-            self.forget_earlier()
+            self.save((search.told(_NOTICED, last.index + 1),))  # kept unless something worse is found
+            self.forget_earlier(search)
             return
         elif (over := search.over(self.recorder.count)) is not None:
             self.report["search"] = over
             self.settle(search)
         else:
-            self.forget_earlier()
+            self.forget_earlier(search)
             return
         self.complete = True
         self.end(failed=last.has_failed)
@@ -190,33 +186,14 @@ class ScriptRecorder:
     def settle(self, search: Search) -> None:
         """At the end of a search that found nothing worse: save the last pass if it refutes what was noticed before."""
         if search.is_refuted_by(self.recorder.recording):
-            self.save((self._told(_NOTICED, self.recorder.count),))
+            self.save((search.told(_NOTICED, self.recorder.count),))
 
-    def _told(self, note: str, number: int) -> str:
-        return note.format(number=number) + (_FORGOT if self.forgets else "")
-
-    def forget_earlier(self) -> None:
-        """Forget all passes but the first ones and the last one of each line, unless a later one may share its graph.
-
-        A gradient that nobody resets is seen only beside the last pass of the same line: that of a generator, between
-        two of its critic. What shows over many passes is looked for in the first ones, as long as they are short.
-        """
-        if not self.keeper.shares_no_graph():
-            return
-        self.recorder.begin_segment()
-        segments, kept = self.recorder.segments, list[Any]()
-        if not self.forgets:
-            recorded = [one for segment in segments for one in segment.passes]
-            self.forgets = len(recorded) > _MOST_PASSES or sum(len(one.steps) for one in recorded) > _MOST_STEPS
-        if not self.forgets:
-            return
-        places: set[Place | None] = set()
-        for segment in reversed(segments[self.first_segments : -1]):
-            own = {one.place for one in segment.passes}
-            if not own <= places and len(places) < _MOST_PLACES:
-                kept.insert(0, segment)
-                places |= own
-        segments[self.first_segments : -1] = kept
+    def forget_earlier(self, search: Search) -> None:
+        """Forget the passes that the search needs no more, unless a later one may share the graph of the last."""
+        if self.keeper.shares_no_graph():
+            self.recorder.begin_segment()
+            ended = slice(self.first_segments, -1)
+            self.recorder.segments[ended] = search.needed(self.recorder.segments[ended])
 
     def end(self, *, failed: bool) -> None:
         """Stop the script, after its recording was saved, unless a failed pass is about to end it.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from time import monotonic
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
 from microtape.recording.findings.gradients.zeros import only_zeros
@@ -13,6 +14,9 @@ from microtape.recording.findings.training.updating import learned, loss_of, too
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 
+_MOST_PASSES, _MOST_STEPS = 16, 5_000  # that are kept before the search begins to forget
+_MOST_PLACES = 4  # lines of backward, whose last passes are kept
+_FORGOT = "; before it, the first and the last from each line are kept"
 _TELL = 0.1  # seconds between two reports of progress
 
 SearchEnd: TypeAlias = Literal["found", "failed", "finished", "time over", "stopped", "killed"]
@@ -54,10 +58,34 @@ class Search:
         self._moved: set[str] = set()  # those that one has reached which was not zero,
         self._learned: set[str] = set()  # and those that were updated by theirs
         self._losses: dict[Place | None, float] = {}
+        self._forgets = False  # whether passes were forgotten
         self._over = monotonic() + seconds
         self._told = 0.0
         self._folder = folder
         self._asked_by = os.getppid()
+
+    def needed(self, segments: Sequence[Any]) -> list[Any]:
+        """Those of the segments after the first pass that may show something: the last one of each line of backward.
+
+        A gradient that nobody resets is seen only beside the last pass of the same line: that of a generator, between
+        two of its critic. What shows over many passes is looked for in the first ones, as long as they are short.
+        """
+        passes = [one for segment in segments for one in segment.passes]
+        if not self._forgets and len(passes) < _MOST_PASSES and sum(len(one.steps) for one in passes) <= _MOST_STEPS:
+            return list(segments)
+        self._forgets = True
+        kept: list[Any] = []
+        places: set[Place | None] = set()
+        for segment in reversed(segments):
+            own = {one.place for one in segment.passes}
+            if not own <= places and len(places) < _MOST_PLACES:
+                kept.insert(0, segment)
+                places |= own
+        return kept
+
+    def told(self, note: str, number: int) -> str:
+        """A note about a pass, which also says whether passes before it were forgotten."""
+        return note.format(number=number) + (_FORGOT if self._forgets else "")
 
     def finds(self, recording: Recording) -> bool:
         """Whether something is wrong in this recording that was not wrong in the first pass."""

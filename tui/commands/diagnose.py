@@ -74,6 +74,8 @@ def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:
     kept = len(found.recording.passes)
     passes = search.passes if search is not None else found.recording.passes[-1].index + 1 if kept else 0
     many = f"{passes:,} pass" if passes == 1 else f"{passes:,} passes"
+    if found.recording.faults:
+        many += ", not all of which was recorded"
     if search is None:
         return f"{found.file}: {told} in {many}"
     why = {

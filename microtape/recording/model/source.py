@@ -15,6 +15,11 @@ INSTALLED = ("site-packages", "dist-packages")
 """The folders of installed packages; the name of a file in one of them begins with it."""
 
 
+def is_installed(place: Place | None) -> bool:
+    """Whether a line belongs to an installed package, and so is not the user's to mend."""
+    return place is not None and place.file.startswith(INSTALLED)
+
+
 def source_lines(recording: Recording, file: str) -> list[str]:
     """The lines of a file as it was recorded; none if it was not recorded."""
     return list(_lines(recording.sources.get(file, "")))

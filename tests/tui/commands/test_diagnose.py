@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import microtape as mt
 from microtape import save
 from microtape.recording.findings import findings
+from microtape.recording.model.model import FAULT
 from tests.programs.corpus import HERE
 from tests.support import handmade
 from tui.commands.cli import main
@@ -73,6 +75,12 @@ def test_the_command_that_it_names_shows_the_finding(here: Path, capfd: pytest.C
 def test_nothing_wrong(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     save(handmade.diamond(), "run.tape")
     assert diagnosed("run.tape", capfd=capfd) == (Exit.OK, ["run.tape: nothing wrong was found in 1 pass"])
+
+
+def test_what_was_not_recorded_is_not_called_right(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    save(replace(handmade.diamond(), notes=(f"{FAULT} an operation",)), "run.tape")
+    _, lines = diagnosed("run.tape", capfd=capfd)
+    assert lines == ["run.tape: nothing wrong was found in 1 pass, not all of which was recorded"]
 
 
 def test_a_notice_is_no_reason_for_another_exit_code(capfd: pytest.CaptureFixture[str]) -> None:

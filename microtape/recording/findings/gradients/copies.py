@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from microtape.recording.findings.program import Program
-from microtape.recording.model.model import Summary, TensorRecord
+from microtape.recording.model.model import Summary, TensorRecord, Value
 
 
 def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[str, str]:
@@ -33,15 +33,40 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
     return found
 
 
-def is_copied(program: Program, module: str) -> bool:
-    """Whether the program copies a module: its copy may be a moving average of it, and is not meant to learn."""
-    copies = re.compile(rf"\b(deepcopy|load_state_dict)\((self\.)?{re.escape(module)}\b")
-    return any(copies.search(text) for text in program.recording.sources.values())
+def following_modules(program: Program, unused: Sequence[TensorRecord], copied: Mapping[str, str]) -> Iterator[str]:
+    """The modules with unused leaves that take over the numbers of others as these learn, and learn nothing themselves.
+
+    Such are target networks and moving averages. They began as a copy of the other module, or were overwritten with its
+    numbers.
+    """
+    if not unused:
+        return
+    sources = program.recording.sources.values()
+    for module, used in copied.items():
+        copies = re.compile(rf"\b(deepcopy|load_state_dict)\((self\.)?{re.escape(used)}\b")
+        if any(copies.search(text) for text in sources):
+            yield module
+    missing = {one.name for one in unused}
+    learning: dict[Hashable, list[TensorRecord]] = {}
+    for leaf in program.leaves:
+        for value in leaf.values.values() if leaf.name not in missing else ():
+            if (numbers := _numbers(leaf, value)) is not None:
+                learning.setdefault(numbers, []).append(leaf)
+    for leaf in unused:
+        for version in sorted(leaf.values)[1:]:
+            for twin in learning.get(_numbers(leaf, leaf.values[version]), ()):
+                module, _ = _roots(leaf.name, twin.name)
+                if module:
+                    yield module
 
 
 def _first_numbers(leaf: TensorRecord) -> Hashable | None:
-    """The numbers of a leaf when it was first seen, to compare; None if they are all the same, as of a fresh bias."""
-    value = leaf.values[min(leaf.values)] if leaf.values else None
+    """The numbers of a leaf when it was first seen."""
+    return _numbers(leaf, leaf.values[min(leaf.values)]) if leaf.values else None
+
+
+def _numbers(leaf: TensorRecord, value: Value) -> Hashable | None:
+    """The numbers of a leaf, to compare; None if they are unknown, or all the same, as of a fresh bias."""
     if isinstance(value, Summary):
         return (leaf.shape, value.mean, value.std, value.min, value.max) if value.min != value.max else None
     if value is None or value.size < 2 or not np.any(value != value.flat[0]):

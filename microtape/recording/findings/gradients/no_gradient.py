@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.copies import copied_modules, is_copied
+from microtape.recording.findings.gradients.copies import copied_modules, following_modules
 from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.cut_history import cut_off, way_back
@@ -21,7 +21,7 @@ from microtape.recording.model.model import (
     Place,
     TensorRecord,
 )
-from microtape.recording.model.source import INSTALLED, expression
+from microtape.recording.model.source import expression, is_installed
 
 
 class _Cause(NamedTuple):
@@ -48,8 +48,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     copied = copied_modules(program, missing)
-    averages = tuple(f"{one}." for one, used in copied.items() if is_copied(program, used))
-    missing = [one for one in missing if not one.name.startswith(averages)]
+    followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
+    missing = [one for one in missing if not one.name.startswith(followers)]
     found: dict[_Cause, list[TensorRecord]] = {}
     for leaf in missing[:_MOST_LEAVES]:
         module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
@@ -173,7 +173,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     place = program.made_at(leaf.name) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
-    if _is_installed(place):
+    if is_installed(place):  # its models have parts that not every loss uses
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
     return _Cause(unused + where, unused, reason, remedy, place, is_unused=True)
@@ -206,11 +206,6 @@ def _inside_forward(program: Program, call: CallRecord, step: CallStep) -> _Caus
         f"Pass it to {function}.apply as an argument, and return its gradient from {function}.backward.",
         step.place, "warning",
     )  # fmt: skip
-
-
-def _is_installed(place: Place | None) -> bool:
-    """Whether a line belongs to an installed package: its models have parts that not every loss uses."""
-    return place is not None and place.file.startswith(INSTALLED)
 
 
 def constant_penalties(program: Program) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.model.dtypes import bits_of, kind_of
 from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import ArgumentRecord, JacobianCheck, Operand, TensorRecord, TensorRef, Value
+from microtape.recording.model.source import is_installed
 
 
 def gradients_of_functions(program: Program) -> Iterator[Finding]:
@@ -21,7 +22,7 @@ def gradients_of_functions(program: Program) -> Iterator[Finding]:
     for one in program.returned:
         for argument, gradient in zip(one.function.arguments, one.gradients, strict=False):
             found = _finding(program, one, argument, gradient)
-            if found is not None:
+            if found is not None and not (found.severity == "notice" and is_installed(found.place)):
                 key = program.node(one.step.node).op, argument.name, found.kind
                 before, times = known.get(key, (found, 0))
                 known[key] = before, times + 1

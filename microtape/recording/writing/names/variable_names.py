@@ -108,7 +108,11 @@ def _inside(name: str, value: Any, held: Held) -> Iterator[tuple[str, Any]]:
         elif _is_empty(item):
             continue
         elif (inside := held.members(path, item)) is not None:
-            yield from inside
+            for inner, one in inside:
+                if held.is_tensor(one):
+                    yield inner, one
+                else:
+                    held.members(inner, one)  # notes a module under this name
         elif not path.startswith(name + "[") or issubclass(type(item), _CONTAINERS):
             for inner, tensor in _items(path, item):
                 if held.is_tensor(tensor):

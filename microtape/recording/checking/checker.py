@@ -7,6 +7,7 @@ even where the gradient that arrived was 0.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -77,21 +78,33 @@ class Evaluated(NamedTuple):
         return [edge if needed else None for edge, needed in zip(self.edges, self.is_needed, strict=True)]
 
 
+def _file_of(function: Any) -> str:
+    """The file of a Function's forward; empty if it is not written in Python."""
+    code = getattr(inspect.unwrap(function.forward), "__code__", None)
+    return code.co_filename if code is not None else ""
+
+
 class Checker:
     """What is found by finite differences in one segment, and what is to be checked."""
 
-    def __init__(self, check: Check, known: Checker | None) -> None:
-        """`known` is the checker of the segment before."""
+    def __init__(self, check: Check, known: Checker | None, is_installed: Callable[[str], bool]) -> None:
+        """`known` is the checker of the segment before; `is_installed` says it of a file of Python's."""
         self.check_all = check == "all"
         self.only = None if isinstance(check, str) else tuple(check)
+        self._is_installed = is_installed
         self.found: list[FiniteDifferences] = []
         self.jacobians: list[JacobianCheck] = []
         self._work: int = known._work if known is not None else 0
         self._often: Counter[Any] = known._often if known is not None else Counter()  # how often a Function was checked
 
-    def remembers(self, is_function: bool) -> bool:
-        """Whether to keep a call of this sort."""
-        return is_function or self.check_all or self.only is not None
+    def remembers(self, function: type | None) -> bool:
+        """Whether to keep a call of this Function, or of an operation (None).
+
+        A Function of an installed package is not the user's to mend, and may send what is no derivative on purpose.
+        """
+        if self.check_all or self.only is not None:
+            return True
+        return function is not None and not self._is_installed(_file_of(function))
 
     def wants(self, pass_: int, step: BackwardStep) -> bool:
         """Whether to check this step."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -26,9 +26,9 @@ from microtape.tape.watch import watch
 class GradientChecker(Checker):
     """Remembers the forward call of each node, and checks the gradients when the node is evaluated."""
 
-    def __init__(self, check: Check = "all", known: GradientChecker | None = None) -> None:
+    def __init__(self, check: Check, known: GradientChecker | None, is_installed: Callable[[str], bool]) -> None:
         """`known` is the checker of the segment before: a node may be evaluated in another segment than recorded."""
-        super().__init__(check, known)
+        super().__init__(check, known, is_installed)
         self._calls: WeakKeyDictionary[Node, Called | str]  # a text says why the forward cannot run again
         self._calls = WeakKeyDictionary() if known is None else known._calls
         self._arguments: WeakKeyDictionary[Node, Arrays] = WeakKeyDictionary()  # of Functions that are being called
@@ -42,7 +42,7 @@ class GradientChecker(Checker):
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
         """Note the call of a recorded operation. A built-in one in place cannot run again: its operand is gone."""
         before = self._arguments.pop(node, None)
-        if not self.remembers(isinstance(node, FunctionNode)):
+        if not self.remembers(node.function if isinstance(node, FunctionNode) else None):
             return
         again: FunctionAgain | OperationAgain
         if in_place and before is None:

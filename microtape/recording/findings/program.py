@@ -348,10 +348,12 @@ class Program:
         return f"pass {self.recording.passes[pass_].index + 1}"
 
     def root_name(self, pass_: Pass) -> str:
-        """The names of the pass's roots: `loss`."""
+        """The names of the pass's roots: `loss`; without one, its operation: `mse_loss()`."""
         names = [self.tensor_name(ref.tensor) for ref in pass_.root_tensors if ref is not None]
         if not names:
             names = [self.name(root.node) for root in pass_.roots if root.node is not None]
+        if len(names) == 1 and names[0].startswith("%"):
+            return f"{self.node(int(names[0][1:])).op}()"
         return join(names) or "the loss"
 
 

@@ -129,7 +129,9 @@ class TorchRecorder:
         reached = Reached(self.tensors, self.operations, self.packed, self.faults, self._makers)
         tape = Tape(reached, self.sources, self.faults, self.tensors)
         known = self.segments[-1].checker if self.segments else None
-        checker = TorchChecker(self.check, known, self.tensors, self.faults) if self.check is not None else None
+        checker = None
+        if self.check is not None:
+            checker = TorchChecker(self.check, known, self.sources.is_installed, self.tensors, self.faults)
         self.segments.append(Segment(reached, tape, [], checker, updates, TorchCalls(budget)))
         segment = self.segments[-1]
         self.reached, self.tape, self.passes = segment.reached, segment.tape, segment.passes

@@ -161,7 +161,7 @@ class Recorder(Watcher, Displayed):
 
     def _begin_segment(self, copies: Copies | None = None, budget: CallBudget | None = None) -> None:
         known = self.segments[-1].checker if self.segments else None
-        checker = GradientChecker(self.check, known) if self.check is not None else None
+        checker = GradientChecker(self.check, known, self.sources.is_installed) if self.check is not None else None
         updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
         self.segments.append(Segment(Tape(self.sources, self.faults, copies), [], checker, updates, Calls(budget)))
         self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]

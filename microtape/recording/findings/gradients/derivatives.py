@@ -13,9 +13,10 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.returned import misfits
 from microtape.recording.findings.program import Program, at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import FiniteDifferences, JacobianCheck, NodeRecord, Place
+from microtape.recording.model.model import FiniteDifferences, FunctionRecord, JacobianCheck, NodeRecord, Place
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
+_NEAR = 0.1  # of the largest gradient
 _STEP = 5.0  # the same where forward is flat elsewhere: in low precision, the quotient of a jump is not large
 
 
@@ -86,7 +87,7 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     position = next(i for i, one in enumerate(program.recording.passes) if one.index == first.pass_)
     step = program.steps[position].get(node.id)
     place = backward_of(program, node) or node.place
-    operand = program.operand_name(node.operands[first.output]) if first.output < len(node.operands) else "an operand"
+    operand = _operand(program, node, first.output)
     sent, expected, index = _worst(program, first)
     function = f"{node.op}.backward" if node.kind == "function" else node.op
     element = indexed(operand, index)
@@ -99,7 +100,8 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         f"{node.op} at {at(node.place)}: the gradient for {element} is {sent}; running forward at nearby points gives "
         f"{expected}."
     ]
-    if (ratio := _ratio(first)) is not None:
+    ratio = _ratio(first)
+    if ratio is not None:
         lines.append(f"At every element that was checked it is {ratio} times what it should be.")
     outputs = {one.output for one in several}
     if len(outputs) > 1:
@@ -115,6 +117,9 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     elif node.kind == "function" and _is_wrong_only_where_flat(first):
         severity = "warning"
         lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
+    elif node.kind == "function" and ratio is None and _is_nearly_right(first):
+        severity = "warning"
+        lines.append("That is near: a forward that iterates and stops early, or an approximate backward, differs so.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
     if (overwritten := _overwritten_attribute(program, node)) is not None:
@@ -134,6 +139,19 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     )  # fmt: skip
 
 
+def _operand(program: Program, node: NodeRecord, edge: int) -> str:
+    """The name of what a gradient is for; of a Function without one in the program, the argument's."""
+    name = program.operand_name(node.operands[edge]) if edge < len(node.operands) else "an operand"
+    function = _function_of(program, node)
+    if function is None or not name.startswith(("a tensor (", "%")):
+        return name
+    return next((one.name for one in function.arguments if one.edge == edge), name)
+
+
+def _function_of(program: Program, node: NodeRecord) -> FunctionRecord | None:
+    return next((one for one in program.recording.functions if one.node == node.id), None)
+
+
 def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
     """The finite differences without those of a jump, which are huge."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
@@ -146,7 +164,7 @@ def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
 
 def _overwritten_attribute(program: Program, node: NodeRecord) -> tuple[str, Place] | None:
     """An attribute of ctx that holds a tensor, and the line that wrote into it when forward had run."""
-    function = next((one for one in program.recording.functions if one.node == node.id), None)
+    function = _function_of(program, node)
     for one in function.attributes if function is not None else ():
         written = write_to(program, one.value.ref) if one.value.ref is not None else None
         if written is not None:
@@ -166,6 +184,12 @@ def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
     is_steep = numerical != 0
     return bool(is_steep.any()) and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
+
+
+def _is_nearly_right(one: FiniteDifferences) -> bool:
+    """Whether all elements are within a tenth of the largest."""
+    analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
+    return bool(np.all(np.abs(analytical - numerical) < _NEAR * np.abs(numerical).max(initial=0)))
 
 
 def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[int, ...]]:

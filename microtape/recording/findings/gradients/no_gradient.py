@@ -329,7 +329,10 @@ def _remade(program: Program, pass_: Pass) -> BorderRecord | None:
 
 
 def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
-    """The border to which the results of a leaf lead, if the loss is computed from it in a way that was not seen."""
+    """The border to which the results of a leaf lead, if the loss is computed from it in a way that was not seen.
+
+    What an optimiser computes under no_grad with all its leaves goes back into these, and is none.
+    """
     computed = {leaf.node}
     for node in program.recording.nodes[leaf.node + 1 :] if leaf.node is not None else ():
         if any(edge.node in computed for edge in node.edges):
@@ -339,6 +342,14 @@ def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
         border
         for border in program.recording.borders
         if not border.in_place
+        and (border.kind not in ("no_grad", "inference_mode") or _is_used(program, border))
         and any(one.ref is not None and (one.ref in refs or one.ref.tensor == leaf.id) for one in border.operands)
     ]
     return found[0] if found else None
+
+
+def _is_used(program: Program, border: BorderRecord) -> bool:
+    """Whether something is computed from the results of a border."""
+    tensors = [ref.tensor for ref in border.outputs]
+    later = [one for tensor in tensors for one in program.borders_from.get(tensor, ())]
+    return any(one in program.readers for one in tensors) or any(not one.in_place for one in later)

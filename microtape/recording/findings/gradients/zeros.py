@@ -13,6 +13,7 @@ from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program, at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
+from microtape.recording.model.source import is_installed
 
 _FEWEST = 2  # passes in a row, for a layer that had gradients before
 _EXAMPLES = 8  # at least in two passes: of one or two examples, a layer may well be zero
@@ -269,6 +270,9 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             else f"Look at {other}: it masks everything."
         )  # fmt: skip
         return f"{other} is zero", lines, "notice" if is_parameter else "warning", remedy
+    if program.does(node, "mul") and any(one.ref is None and one.text in ("0", "0.0", "-0.0") for one in node.operands):
+        severity: Severity = "notice" if is_installed(node.place) else "warning"
+        return f"{name} is multiplied by 0", [], severity, "See where the 0 comes from, if it is not meant."
     if node.kind == "function":
         return f"{node.op}.backward returns zeros", [], "warning", f"Look at the backward of {node.op}."
     return (

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
-from microtape.recording.model.source import expression, targets, whole_lines
+from microtape.recording.model.source import expression, is_installed, targets, whole_lines
 
 
 def replaced_leaves(program: Program) -> Iterator[Finding]:
-    """One finding for each line that replaces leaves, such as `w = w - lr * w.grad`."""
+    """One finding for each line that replaces leaves, such as `w = w - lr * w.grad`.
+
+    An installed package that does so, such as one for meta-learning, looks after the new tensors itself.
+    """
     told: set[Place] = set()
     for leaf in program.leaves:
         position = next((i for i, _ in program.steps_of(leaf.node)), None)
@@ -20,7 +23,7 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
             continue
         first = program.recording.passes[position]
         found = _by_an_update(program, leaf, first) if leaf.name else _from_the_beginning(program, leaf)
-        if found is not None and found.place is not None and found.place not in told:
+        if found is not None and found.place is not None and found.place not in told and not is_installed(found.place):
             told.add(found.place)
             yield found
 

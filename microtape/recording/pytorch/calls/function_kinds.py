@@ -13,6 +13,10 @@ _QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "_
           "register_post_accumulate_grad_hook", "is_contiguous", "untyped_storage", "storage", "__reduce_ex__",
           "__deepcopy__", "is_same_size", "get_device", "nelement", "ndimension", "storage_offset"}  # fmt: skip
 
+SHAPED_LIKE = {"empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like", "new",
+               "new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"}  # fmt: skip
+"""Calls whose results depend on the shape and dtype of a tensor, not on its elements: no history ends there."""
+
 
 def kind_of(function: Any) -> int:
     """What a function of torch's does that matters to the recorder."""

@@ -35,8 +35,10 @@ _OVERWRITTEN = "it has overwritten its operand, so its forward cannot run again"
 class TorchChecker(Checker):
     """Checks the nodes of PyTorch programs. What it remembers of a call lies with the node, and dies with it."""
 
-    def __init__(self, check: Check, known: Checker | None, tensors: Tensors, faults: Faults) -> None:
-        super().__init__(check, known)
+    def __init__(
+        self, check: Check, known: Checker | None, is_installed: Callable[[str], bool], tensors: Tensors, faults: Faults
+    ) -> None:
+        super().__init__(check, known, is_installed)
         self._tensors, self._faults = tensors, faults
 
     # Functions
@@ -45,6 +47,8 @@ class TorchChecker(Checker):
         """What to give to `called`: copies of the arguments, or why they are not kept; None: nothing to check."""
         with self._faults.noting(f"the check of the gradients of {cls.__name__}"):
             if is_running_again() or not torch.is_grad_enabled() or kwargs or _is_of_library(cls):
+                return None
+            if not self.remembers(cls):
                 return None
             found = [one for one in args if isinstance(one, torch.Tensor)]
             if any(one.requires_grad for one in found):

@@ -26,6 +26,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     CALL,
     MAKES_DUAL,
     READS_NODE,
+    SHAPED_LIKE,
     TAKES,
     WRITES,
     kind_of,
@@ -276,7 +277,7 @@ class Operations(_Mode):  # type: ignore[misc]
                 [one for one in operands_inside if any(one is other for other in made)],
             )
         has_history = any(one.requires_grad for one, _ in before) or (detaches and self._has_history(before[0][0]))
-        if not recorded and not results:
+        if not recorded and (not results or word_of(function) in SHAPED_LIKE):
             return
         operands = [self._operand(one, version, wrote, bool(recorded)) for one, version in before]
         behind = [cut_off] if detaches else [origin_of(seen) for seen, _ in operands]

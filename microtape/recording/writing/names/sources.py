@@ -54,6 +54,10 @@ class Sources:
         texts = {name: source_of(file) for name, file in self._files.items()}
         return {name: text for name, text in sorted(texts.items()) if text}
 
+    def is_installed(self, file: str) -> bool:
+        """Whether a file belongs to an installed package, other than the program itself."""
+        return self._path(file).startswith(INSTALLED)
+
     def is_ours(self, frame: traceback.FrameSummary) -> bool:
         """Whether a frame of a traceback belongs to this package."""
         return frame.filename in LIBRARY_FILES

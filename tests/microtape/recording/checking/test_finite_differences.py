@@ -1,5 +1,6 @@
 """`--check`: what finite differences say of the gradients of a program, of its own Functions in particular."""
 
+import importlib
 import json
 import warnings
 
@@ -88,6 +89,27 @@ def test_a_function_that_is_wrong_differs_and_both_numbers_are_shown(monkeypatch
     recording = checked(lambda: Cube.apply(x).sum().backward())
     assert verdicts(recording)["CubeBackward"] == (False, "")
     assert "finite differences differ: it sent 8.000, they give 12.00" in why(recording, "x[1]")
+
+
+def test_functions_of_installed_packages_are_checked_only_if_everything_is(tmp_path, monkeypatch):
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "zoo_of_functions.py").write_text(
+        "import microtape as mt\n\n\n"
+        "class Tangent(mt.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        return x * 2\n\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, grad_z):\n"
+        "        return grad_z\n"
+    )
+    monkeypatch.syspath_prepend(str(folder))
+    tangent = importlib.import_module("zoo_of_functions").Tangent
+    for check, names in (("functions", {"CubeBackward"}), ("all", {"CubeBackward", "SumBackward0", "TangentBackward"})):
+        with Recorder(check=check) as recorder:
+            Cube.apply(tangent.apply(vector())).sum().backward()
+        assert set(verdicts(recorder.recording)) == names
 
 
 def test_several_outputs_constants_and_setup_context():

@@ -76,10 +76,13 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
 
 
 def _diverged_first(found: list[Finding]) -> list[Finding]:
-    """An update with which a leaf diverges is the cause of numbers that overflow in a later pass."""
+    """An update with which a leaf diverges is the cause of numbers that grow or overflow in a later pass."""
     for cause in found:
         if cause.kind == "large update" and cause.severity == "warning" and cause.pass_ is not None:
-            after = [one.pass_ for one in found if one.kind in ("nan", "infinity") and one.pass_ is not None]
-            if any(position > cause.pass_ for position in after):
-                return [cause._replace(severity="error"), *(one for one in found if one is not cause)]
+            later = {one.kind for one in found if one.pass_ is not None and one.pass_ > cause.pass_}
+            others = [one for one in found if one is not cause]
+            if later & {"nan", "infinity"}:
+                return [cause._replace(severity="error"), *others]
+            if "exploding" in later:
+                return [cause, *others]
     return found

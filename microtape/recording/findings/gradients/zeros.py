@@ -18,6 +18,7 @@ from microtape.recording.model.source import is_installed
 _FEWEST = 2  # passes in a row, for a layer that had gradients before
 _EXAMPLES = 8  # at least in two passes: of one or two examples, a layer may well be zero
 _MOST_ORIGINS = 8  # of one leaf
+_FURTHEST = 8  # how many tensors are looked at for what was dead before
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
@@ -163,13 +164,16 @@ def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int
 
 
 def _dead_before(program: Program, position: int, step: BackwardStep) -> BackwardStep:
-    """The step of the dead operation whose zeros this step multiplied with; else the step itself."""
-    for one in program.node(step.node).operands:
-        number = program.producer.get(one.ref) if one.ref is not None else None
-        if number is not None and program.does(program.node(number), *_DEAD) and number in program.steps[position]:
-            value = program.recording.value(one.ref)
-            if isinstance(value, np.ndarray) and value.size and not value.any():
-                return program.steps[position][number]
+    """The step of the dead operation whose zeros this step multiplied with, perhaps after a dropout; else itself."""
+    refs = [one.ref for one in program.node(step.node).operands]
+    for ref in islice(refs, _FURTHEST):  # it grows on the way
+        number = program.producer.get(ref) if ref is not None else None
+        value = program.recording.value(ref)
+        if number is None or not isinstance(value, np.ndarray) or not value.size or value.any():
+            continue
+        if program.does(program.node(number), *_DEAD) and number in program.steps[position]:
+            return program.steps[position][number]
+        refs += [one.ref for one in program.node(number).operands]
     return step
 
 

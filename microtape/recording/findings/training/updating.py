@@ -278,8 +278,9 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
     finite = [one for one in program.updated[update.tensor] if one.norm is not None]
     first, last = _first_norm(program, update), finite[-1]
-    diverges = last.norm is not None and last.norm > _DIVERGED * first
-    ways = [f"from {format_number(first, 3)} to {format_number(last.norm, 3)}"] if diverges else []
+    now = max(last.norm or 0.0, update.change - update.norm if update.change is not None else 0.0)  # at least
+    diverges = now > _DIVERGED * first
+    ways = [f"from {format_number(first, 3)} to {format_number(now, 3)}"] if diverges else []
     text = headline(
         *[f"{name} diverges at {at(update.place)}: its norm goes {way}" for way in ways],
         f"{name} changes by more than its norm at {at(update.place)}: {norm} before, moved by {change}",

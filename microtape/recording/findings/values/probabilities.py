@@ -9,7 +9,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord
-from microtape.recording.model.source import expression
+from microtape.recording.model.source import expression, is_installed
 
 _SQUASHING = ("softmax", "sigmoid")
 _SAME_NUMBERS = (
@@ -133,9 +133,12 @@ def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str
     else:
         lines = (f"{source}, and {what} applies {_own(what)} itself.", *_bound(program, node, what))
         remedy = f"Give {what} the scores, without {which}; apply {which} only where probabilities are read."
-    others = (("made", squashed.place),) if squashed.place is not None and squashed.place != node.place else ()
+    place, other = node.place, (("made", squashed.place),)
+    if is_installed(node.place) and not is_installed(squashed.place):  # of a trainer that calls the user's loss
+        place, other = squashed.place, (("used", node.place),)
+    others = tuple((role, one) for role, one in other if one is not None and one != place)
     return Finding(
-        "probabilities", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
+        "probabilities", "warning", text, lines, remedy, place, program.pass_after(node.id), None, node.id,
         program.tensor_of(node), others,
     )  # fmt: skip
 

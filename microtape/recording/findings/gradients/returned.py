@@ -22,13 +22,19 @@ def gradients_of_functions(program: Program) -> Iterator[Finding]:
     for one in program.returned:
         for argument, gradient in zip(one.function.arguments, one.gradients, strict=False):
             found = _finding(program, one, argument, gradient)
-            if found is not None and not (found.severity == "notice" and is_installed(found.place)):
+            if found is not None and not _is_for_others(found):
                 key = program.node(one.step.node).op, argument.name, found.kind
                 before, times = known.get(key, (found, 0))
                 known[key] = before, times + 1
     for found, times in known.values():
         often = (f"So it is in {times:,} steps of the recorded passes.",) if times > 1 else ()
         yield found._replace(explanation=(*found.explanation, *often))
+
+
+def _is_for_others(found: Finding) -> bool:
+    """Whether a finding says only how an installed package hands over a gradient that is not known to be wrong."""
+    is_mild = found.severity == "notice" or (found.kind == "fitted gradient" and found.severity == "warning")
+    return is_mild and is_installed(found.place)
 
 
 def misfits(program: Program) -> set[tuple[int, int, int]]:

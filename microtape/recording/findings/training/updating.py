@@ -26,6 +26,7 @@ from microtape.recording.model.source import (
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
+_SMALL = 1e-2  # one below this, such as the logarithm of a variance, may well grow by a factor
 
 
 def never_reset(program: Program) -> Iterator[Finding]:
@@ -273,12 +274,14 @@ def _first_norm(program: Program, update: UpdateRecord) -> float:
 def _large(program: Program, update: UpdateRecord) -> Finding:
     passes = [i for i, one in enumerate(program.recording.passes) if one.index < update.passes]
     position = passes[-1] if passes else None
-    name = program.tensor_name(update.tensor)
+    name, record = program.tensor_name(update.tensor), program.recording.tensors[update.tensor]
     assert update.norm is not None
     change, norm = format_number(update.change, 3), format_number(update.norm, 3)
     finite = [one for one in program.updated[update.tensor] if one.norm is not None]
     first, last = _first_norm(program, update), finite[-1]
-    now = max(last.norm or 0.0, update.change - update.norm if update.change is not None else 0.0)  # at least
+    now = last.norm or 0.0
+    if update.change is not None and first > _SMALL * math.sqrt(math.prod(record.shape)):
+        now = max(now, update.change - update.norm)  # at least
     diverges = now > _DIVERGED * first
     ways = [f"from {format_number(first, 3)} to {format_number(now, 3)}"] if diverges else []
     text = headline(
@@ -287,11 +290,7 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
         f"A leaf changes by more than its norm at {at(update.place)}: from {norm}, by {change}",
     )
     lines = [f"Before the update after pass {update.passes}, the norm of {name} was {norm}; it moved by {change}."]
-    step = (
-        program.steps[position].get(program.recording.tensors[update.tensor].node or -1)
-        if position is not None
-        else None
-    )
+    step = program.steps[position].get(record.node or -1) if position is not None else None
     size = program.sizes(step.grad_after) if step is not None else None
     if size is not None:
         lines.append(f"Its gradient's root mean square was {format_number(size.rms, 3)}.")
@@ -302,5 +301,5 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     return Finding(
         "large update", "warning" if diverges else "notice", text, tuple(lines), remedy, place, position,
         step.index if step is not None else None,
-        program.recording.tensors[update.tensor].node, update.tensor,
+        record.node, update.tensor,
     )  # fmt: skip

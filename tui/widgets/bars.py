@@ -61,11 +61,11 @@ class Heading(Widget):
         predicts = "" if self.score is None else f"predict: {right} of {asked} right   " if asked else "predict   "
         more = [shown(one, ascii=self._ascii) for one in (self.found, self.working) if one]
         says = playing + predicts + "".join(f"{one}   " for one in more)
-        what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor))
-        left = renderer.strip((TextSegment(" "), *what))
         counts = TextSegment(says, "$text-accent"), TextSegment(_count(self.cursor), "bold"), TextSegment(" ")
         count = renderer.strip(counts)
         room = width - count.cell_length - 1
+        what = (segment._replace(text=shown(segment.text, ascii=self._ascii)) for segment in _what(self.cursor, room))
+        left = renderer.strip((TextSegment(" "), *what))
         if left.cell_length > room:
             cut = "..." if self._ascii else "…"
             left = Strip.join([left.crop(0, room - len(cut)), renderer.strip((TextSegment(cut),))])
@@ -185,16 +185,19 @@ class TimeBar(Widget):
         return bars
 
 
-def _what(cursor: StepCursor) -> StyledLine:
+def _what(cursor: StepCursor, room: int) -> StyledLine:
+    """The program, the pass and its call; the folder of its file only if there is room for it."""
     one, gap = cursor.timeline.pass_, TextSegment("  ")
     rank = rank_said(cursor.recording.options)
     title = TextSegment(cursor.recording.title if rank is None else f"{cursor.recording.title} rank {rank}", "bold")
     if one is None:
         return title, gap, TextSegment(never_called(cursor.recording))
     which = TextSegment(pass_number(cursor.recording, cursor.timeline.pass_index))
-    where = one.place.at_within(_PLACE_WIDTH) if one.place is not None else ""
-    call = TextSegment(f"{pass_title(cursor.recording, one)}  {where}", "$text-primary")
-    return title, gap, which, *_problem(cursor.recording, one), gap, call
+    before = title, gap, which, *_problem(cursor.recording, one), gap
+    call = f"{pass_title(cursor.recording, one)}  "
+    left = room - 1 - sum(len(part.text) for part in before) - len(call)
+    where = one.place.at_within(min(left, _PLACE_WIDTH)) if one.place is not None else ""
+    return *before, TextSegment(f"{call}{where}", "$text-primary")
 
 
 def _problem(recording: Recording, one: Pass) -> StyledLine:

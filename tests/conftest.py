@@ -3,6 +3,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections import Counter
 from importlib.util import find_spec
 
@@ -12,6 +13,8 @@ from hypothesis import HealthCheck, settings
 from microtape.tape.watch import watch
 
 COLLECTOR = gc.get_threshold()
+DATA = tempfile.TemporaryDirectory(prefix="microtape-tests-")  # of this process, and of what its tests start
+os.environ["MICROTAPE_DATA"] = DATA.name  # the user's own files stay as they are
 
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a machine may be busy
 settings.register_profile("quick", max_examples=20, **UNTIMED)

@@ -111,11 +111,14 @@ class GuardedApp(App[None]):
         self._close_messages_no_wait()
 
     def _fall(self, error: Exception) -> None:
-        if not self._last_words:
-            self._return_code = 1
-            with contextlib.suppress(Exception):
-                self.keep()
-            self._last_words = f"microtape: the program had to end, because of a mistake in it. {self._told(error)}"
+        if self._last_words:
+            return
+        with contextlib.suppress(Exception):
+            self.keep()
+        if isinstance(error, BrokenPipeError) and self.is_web:
+            return  # the browser's page has been closed: nobody's mistake
+        self._return_code = 1
+        self._last_words = f"microtape: the program had to end, because of a mistake in it. {self._told(error)}"
 
     def _told(self, error: Exception) -> str:
         path = write_report(error, self._events)

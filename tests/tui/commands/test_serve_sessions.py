@@ -26,6 +26,16 @@ pytestmark = pytest.mark.skipif(
     not INSTALLED and not os.environ.get("MICROTAPE_NO_SKIP"), reason="the extra `serve` is not installed"
 )
 
+
+@pytest.fixture(autouse=True)
+def no_trouble(tmp_path, monkeypatch):
+    """A page that is closed is nobody's mistake: no stepper reports trouble."""
+    monkeypatch.setenv("MICROTAPE_DATA", str(tmp_path / "data"))
+    yield
+    reports = sorted((tmp_path / "data" / "troubles").glob("*"))
+    assert not reports, reports[0].read_text()
+
+
 ECHO = """\
 import os
 

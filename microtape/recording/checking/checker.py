@@ -88,7 +88,7 @@ class Checker:
     """What is found by finite differences in one segment, and what is to be checked."""
 
     def __init__(self, check: Check, known: Checker | None, is_installed: Callable[[str], bool]) -> None:
-        """`known` is the checker of the segment before; `is_installed` says it of a file of Python's."""
+        """`known` is the checker of the segment before; `is_installed`: whether a file belongs to a package."""
         self.check_all = check == "all"
         self.only = None if isinstance(check, str) else tuple(check)
         self._is_installed = is_installed

@@ -119,7 +119,7 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
     elif node.kind == "function" and ratio is None and _is_nearly_right(first):
         severity = "warning"
-        lines.append("That is near: a forward that iterates and stops early, or an approximate backward, differs so.")
+        lines.append("They are close, as for a forward that stops iterating early, or a backward that approximates.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
     if (overwritten := _overwritten_attribute(program, node)) is not None:
@@ -183,7 +183,7 @@ def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
     """Whether only such elements are wrong as forward does not depend on."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
     is_steep = numerical != 0
-    return bool(is_steep.any()) and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
+    return bool(is_steep.any()) and not is_steep.all() and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
 
 
 def _is_nearly_right(one: FiniteDifferences) -> bool:

@@ -23,6 +23,7 @@ class Sources:
         self.root = os.path.abspath(root if root is not None else os.getcwd())
         self._files: dict[str, str] = {}  # name in the recording -> Python's file name
         self._names: dict[str, str] = {}  # Python's file name -> name in the recording
+        self._installed: dict[str, bool] = {}
         self._places: dict[tuple[int, int], tuple[CallSite, Place]] = {}
         self._definitions: dict[CodeType, Place] = {}
         self._positions: dict[int, Positions] = {}  # id of a code object -> the positions of its instructions
@@ -55,8 +56,11 @@ class Sources:
         return {name: text for name, text in sorted(texts.items()) if text}
 
     def is_installed(self, file: str) -> bool:
-        """Whether a file belongs to an installed package, other than the program itself."""
-        return self._path(file).startswith(INSTALLED)
+        """Whether a file belongs to an installed package, other than the program itself. Cached."""
+        known = self._installed.get(file)
+        if known is None:
+            known = self._installed[file] = self._path(file).startswith(INSTALLED)
+        return known
 
     def is_ours(self, frame: traceback.FrameSummary) -> bool:
         """Whether a frame of a traceback belongs to this package."""

@@ -6,6 +6,7 @@ import gc
 import importlib
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ import microtape as mt
 from microtape.recording import Recording, record
 from microtape.recording.findings import Finding, findings
 from microtape.recording.findings.find import known_findings
+from microtape.recording.writing.recorder import Recorder
 
 
 def found(program: object) -> list[Finding]:
@@ -250,3 +252,34 @@ def test_parts_of_an_installed_model_may_be_unused(tmp_path: Path, monkeypatch: 
     assert warning.headline.startswith("unused.weight and unused.bias get no gradient")
     assert (notice.kind, notice.severity) == ("no gradient", "notice")
     assert notice.headline == "3 leaves of tall get no gradient: not on the way to loss"
+
+
+class Root(mt.autograd.Function):
+    """A square root by Newton's method, which stops early."""
+
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+        y = x
+        for _ in range(3):
+            y = (y + x / y) / 2
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad_y: mt.Tensor) -> mt.Tensor:
+        (y,) = ctx.saved_tensors
+        return grad_y / (2 * y)
+
+
+def test_a_gradient_that_is_nearly_right_is_a_warning() -> None:
+    def nearness(number: float) -> Finding:
+        x = mt.tensor([number, 1.0], requires_grad=True)
+        with Recorder(check="functions") as recorder:
+            Root.apply(x).sum().backward()
+        (only,) = findings(recorder.recording)
+        return only
+
+    near, far = nearness(5.0), nearness(50.0)
+    assert (near.kind, near.severity) == ("wrong derivative", "warning")
+    assert near.explanation[-1].startswith("They are close")
+    assert (far.kind, far.severity) == ("wrong derivative", "error")

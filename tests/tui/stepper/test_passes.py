@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +111,18 @@ async def test_s_lists_the_passes_and_enter_goes_to_one():
         assert shown(pilot.app, "#columns").split()[:2] == ["pass", "call"]
         await pilot.press("down", "down", "enter")
         assert "pass 3 of 3" in shown(pilot.app, "Heading")
+
+
+@pytest.mark.parametrize(
+    ("width", "where"), [(120, "site-packages/zoo/fit.py:7"), (79, "site-packages/zoo/fit.py:7"), (75, "fit.py:7")]
+)
+async def test_the_heading_has_the_folder_of_a_file_where_there_is_room(width, where):
+    recording = handmade.diamond()
+    (only,) = recording.passes
+    place = only.place._replace(file="site-packages/zoo/fit.py", line=7, end_line=7)
+    recording = replace(recording, passes=(only._replace(place=place),))
+    async with stepper(recording).run_test(size=(width, 24)) as pilot:
+        assert f"  {where}  " in shown(pilot.app, "Heading")
 
 
 async def test_on_a_small_terminal_each_pass_has_one_line_and_no_word_is_cut():

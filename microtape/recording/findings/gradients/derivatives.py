@@ -183,7 +183,11 @@ def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
     """Whether only such elements are wrong as forward does not depend on."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
     is_steep = numerical != 0
-    return bool(is_steep.any()) and not is_steep.all() and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
+    return (
+        bool(is_steep.any())
+        and not is_steep.all()
+        and np.allclose(analytical[is_steep], numerical[is_steep], rtol=1e-2)
+    )
 
 
 def _is_nearly_right(one: FiniteDifferences) -> bool:

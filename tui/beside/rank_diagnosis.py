@@ -11,7 +11,7 @@ from typing import get_args
 
 from microtape.recording.findings import Finding
 from microtape.recording.findings.finding import RankKind
-from microtape.recording.findings.program import join
+from microtape.recording.findings.wording import join
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters

@@ -36,7 +36,8 @@ class GradientChecker(Checker):
 
     def calling(self, node: Node, args: Sequence[Any]) -> None:
         """Keep the arguments of a Function whose forward, which may write to them, is about to run."""
-        if any(one is not None for one in node.next_nodes):
+        is_wanted = isinstance(node, FunctionNode) and self.remembers(node.function)
+        if is_wanted and any(one is not None for one in node.next_nodes):
             self._arguments[node] = _copies(args)
 
     def remember(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:

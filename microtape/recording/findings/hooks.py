@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, HookCall, Place
 from microtape.recording.model.source import place_in

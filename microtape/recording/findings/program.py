@@ -1,4 +1,4 @@
-"""The look-ups over a recording that the findings share, and the user's names for what they speak of."""
+"""The look-ups over a recording that the findings share, with the user's names for nodes and tensors."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
+from microtape.recording.findings.wording import join
 from microtape.recording.model.cut_history import borders_by_output, used_in_forwards
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.formula import index_text, symbols
+from microtape.recording.model.formula import symbols
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -349,12 +349,20 @@ class Program:
 
     def root_name(self, pass_: Pass) -> str:
         """The names of the pass's roots: `loss`; without one, its operation: `mse_loss()`."""
-        names = [self.tensor_name(ref.tensor) for ref in pass_.root_tensors if ref is not None]
+        names = [self._root_name(ref.tensor) for ref in pass_.root_tensors if ref is not None]
         if not names:
-            names = [self.name(root.node) for root in pass_.roots if root.node is not None]
-        if len(names) == 1 and names[0].startswith("%"):
-            return f"{self.node(int(names[0][1:])).op}()"
+            names = [self._result_name(root.node) for root in pass_.roots if root.node is not None]
         return join(names) or "the loss"
+
+    def _root_name(self, tensor: int) -> str:
+        record = self.recording.tensors[tensor]
+        if record.name or record.node is None:
+            return self.tensor_name(tensor)
+        return self._result_name(record.node)
+
+    def _result_name(self, node: int) -> str:
+        name = self.name(node)
+        return f"{self.node(node).op}()" if name.startswith("%") else name
 
 
 def named_before_grad(program: Program, place: Place) -> list[str]:
@@ -375,45 +383,6 @@ def _own_op(name: str) -> str:
 def operand_refs(node: NodeRecord) -> list[TensorRef]:
     """The operands of a node that are tensors."""
     return [one.ref for one in node.operands if one.ref is not None]
-
-
-def at(place: Place | None) -> str:
-    """`train.py:12`, without the folders."""
-    return place.at_name if place is not None else "a line that was not recorded"
-
-
-def join(names: Sequence[str], most: int = 4) -> str:
-    """`W1, W2 and b`; of many, the first few and how many more."""
-    names = list(dict.fromkeys(names))
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def indexed(name: str, index: tuple[int, ...]) -> str:
-    """`w[0, 3]`; an expression gets parentheses."""
-    if not index:
-        return name
-    return f"{name}{index_text(index)}" if re.fullmatch(r"[\w.\[\]]+", name) else f"({name}){index_text(index)}"
-
-
-def count(number: int, noun: str) -> str:
-    """`1 step`, `3 steps`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def headline(*candidates: str) -> str:
-    """The first that is short enough; else the last, cut off."""
-    for one in candidates:
-        if len(one) <= MOST_IN_A_HEADLINE:
-            return one
-    return candidates[-1][: MOST_IN_A_HEADLINE - 1].rstrip() + "…"
-
-
-def first_sentence(message: str) -> str:
-    """The first line of a message, up to its first full stop."""
-    first = message.strip().partition("\n")[0]
-    return first.split(". ")[0].rstrip(".")
 
 
 def _number(text: str) -> float | None:

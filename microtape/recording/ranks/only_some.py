@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from microtape.recording.comparing.measuring import largest
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import at, count, headline, join
+from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Place
 from microtape.recording.model.source import expression

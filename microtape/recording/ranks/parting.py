@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from microtape.recording.findings.finding import Finding, RankKind
-from microtape.recording.findings.program import at, headline, join
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import Place, Recording, UpdateRecord, Value
 from microtape.recording.ranks.equality import Parted, apart, parted
 from microtape.recording.ranks.group import Ranks

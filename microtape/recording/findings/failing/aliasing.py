@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
 from microtape.recording.model.source import expression, targets, whole_lines
 from microtape.recording.tables.fields import are, picked

@@ -10,8 +10,9 @@ from microtape.recording.findings.failing.freed import at_a_name, freed
 from microtape.recording.findings.failing.growth import crossing
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.hooks import hook_at
-from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.program import Program
 from microtape.recording.findings.remedies import UNUSED, UPDATE_LATER, WRITE_ELSEWHERE, write_elsewhere
+from microtape.recording.findings.wording import at, count, first_sentence, headline, join
 from microtape.recording.model.model import BackwardStep, ErrorRecord, Pass, Place, TensorRef
 from microtape.recording.model.source import place_in
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 
 

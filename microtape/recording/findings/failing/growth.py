@@ -8,7 +8,8 @@ import numpy as np
 
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, count, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.model import Pass
 
 _FEWEST = 5  # passes whose graphs hang together, where no pass goes through them: fewer may be the steps of one update

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 
 from microtape.recording.findings.cuts import cut_of, is_constant_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, count, first_sentence, headline, join
+from microtape.recording.findings.program import Program
 from microtape.recording.findings.remedies import UNUSED
+from microtape.recording.findings.wording import at, count, first_sentence, headline, join
 from microtape.recording.model.cut_history import crossing
 from microtape.recording.model.model import BorderRecord, ErrorRecord, Place
 from microtape.recording.model.source import expression, place_in, source_lines

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import BackwardStep, Pass, Value
 from microtape.recording.model.options import OWN_ENGINE

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.zeros import zero_by_pass
-from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from microtape.recording.findings.failing.failures import returned_at, write_to
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.returned import misfits
-from microtape.recording.findings.program import Program, at, count, headline, indexed
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import FiniteDifferences, FunctionRecord, JacobianCheck, NodeRecord, Place
 

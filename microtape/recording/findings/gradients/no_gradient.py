@@ -9,8 +9,9 @@ from typing import NamedTuple
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.copies import copied_modules, following_modules
-from microtape.recording.findings.program import Program, at, count, headline, join, named_before_grad, operand_refs
+from microtape.recording.findings.program import Program, named_before_grad, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
+from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.cut_history import cut_off, way_back
 from microtape.recording.model.model import (
     ArgumentRecord,

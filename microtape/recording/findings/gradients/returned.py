@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind, Severity
-from microtape.recording.findings.program import Program, at, count, headline, indexed
+from microtape.recording.findings.program import Program
 from microtape.recording.findings.returns import Returned, is_none
+from microtape.recording.findings.wording import at, count, headline, indexed
 from microtape.recording.model.dtypes import bits_of, kind_of
 from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import ArgumentRecord, JacobianCheck, Operand, TensorRecord, TensorRef, Value

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Pass
 from microtape.recording.tables.fields import are_there, each, field, inside, integers, numbered, picked

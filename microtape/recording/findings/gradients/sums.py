@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import headline
 from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import BackwardStep, Pass, Value
 from microtape.recording.model.options import OWN_ENGINE

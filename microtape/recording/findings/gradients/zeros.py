@@ -10,7 +10,8 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
-from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
 from microtape.recording.model.source import is_installed

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, count, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import expression, function_around, loop_around, place_in, tree_of
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Place
 from microtape.recording.model.source import expression, function_around, loop_around, place_in, tree_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, UpdateRecord
 
 _FEWEST = 2  # updates

@@ -9,7 +9,8 @@ from itertools import takewhile
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place
 from microtape.recording.model.source import expression, function_around, loop_around, place_in
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
 from microtape.recording.model.source import expression, tree_of

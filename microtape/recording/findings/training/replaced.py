@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
 from microtape.recording.model.source import expression, is_installed, targets, whole_lines
 

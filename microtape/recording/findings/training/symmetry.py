@@ -8,7 +8,8 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.zeros import VIEWS
-from microtape.recording.findings.program import Program, at, headline, operand_refs
+from microtape.recording.findings.program import Program, operand_refs
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, TensorRecord, Value
 

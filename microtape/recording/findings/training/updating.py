@@ -11,7 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.program import Program, at, headline, join
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import (

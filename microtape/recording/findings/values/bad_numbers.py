@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from microtape.recording.findings.program import Program, at, indexed, join, operand_refs
+from microtape.recording.findings.program import Program, operand_refs
+from microtape.recording.findings.wording import at, indexed, join
 from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import (

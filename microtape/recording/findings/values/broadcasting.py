@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Operand, TensorRef
 from microtape.recording.tables.columns import NONE

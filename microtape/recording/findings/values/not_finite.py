@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
-from microtape.recording.findings.program import Program, at, count, headline, join, operand_refs
+from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.remedies import against_not_finite
 from microtape.recording.findings.values.bad_numbers import (
     first_bad,
@@ -20,6 +20,7 @@ from microtape.recording.findings.values.bad_numbers import (
     how_of_leaf,
     how_of_nothing,
 )
+from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Recording, TensorRef, Value
 

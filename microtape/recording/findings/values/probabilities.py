@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, at, headline
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord
 from microtape.recording.model.source import expression, is_installed

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from microtape.basics.call_site import user_frame
 from microtape.basics.followed_threads import Threads
@@ -64,9 +66,10 @@ class ProgramRecorder(Displayed):
         self._torch: TorchRecorder | None = None
         self._also: Engine | None = None  # an engine that was used, but is not recorded
         self._asleep = False
-        self._passes = _Passes(self, self._own, after_pass)
+        self._self = cast(ProgramRecorder, weakref.proxy(self))  # what it holds must not keep it alive
+        self._passes = _Passes(self._self, self._own, after_pass)
         self._inside = contextlib.ExitStack()
-        self._importing = _TorchImport(self._torch_came)
+        self._importing = _TorchImport(self._self)
 
     @property
     def current(self) -> Recorder | TorchRecorder:
@@ -93,10 +96,10 @@ class ProgramRecorder(Displayed):
     def __exit__(self, *error: Any) -> None:
         self._inside.close()
 
-    def _torch_came(self) -> None:
+    def torch_came(self) -> None:
         """The program has imported torch."""
         recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
-        recorder.before_pass = lambda: self.chosen("torch")
+        recorder.before_pass = functools.partial(type(self).chosen, self._self, "torch")
         recorder.asleep = self._asleep
         self._torch = recorder
         self._inside.enter_context(recorder)
@@ -243,20 +246,26 @@ class _Passes(Watcher):
 
 
 class _TorchImport:
-    """Finds torch, which is then run as always, and calls `arrived` once the program has imported it."""
+    """Finds torch, which is then run as always, and tells the recorder once the program has imported it."""
 
-    def __init__(self, arrived: Callable[[], None]) -> None:
-        self._arrived = arrived
+    def __init__(self, recorder: ProgramRecorder) -> None:
+        self._recorder = recorder
+        self._waits = False  # until `stop`; the import may end later, on another thread
 
     def start(self) -> None:
         """Wait for the import, unless it has happened already."""
         if _torch() is not None:
-            self._arrived()
+            self._recorder.torch_came()
         else:
+            self._waits = True
             sys.meta_path.insert(0, self)
 
     def stop(self) -> None:
         """Wait no longer."""
+        self._waits = False
+        self._leave()
+
+    def _leave(self) -> None:
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
@@ -266,16 +275,17 @@ class _TorchImport:
         """The usual spec of torch, whose loader tells us when it is done."""
         if name != "torch":
             return None
-        self.stop()
+        self._leave()
         spec = importlib.util.find_spec("torch")
         if spec is not None and spec.loader is not None:
             loader: Any = spec.loader
-            execute, arrived = loader.exec_module, self._arrived
+            execute = loader.exec_module
 
             def exec_module(module: ModuleType) -> None:
                 del loader.exec_module
                 execute(module)
-                arrived()
+                if self._waits:
+                    self._recorder.torch_came()
 
             loader.exec_module = exec_module
         return spec
@@ -290,12 +300,12 @@ def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: 
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
-    nested. Programs on PyTorch are recorded as well, once they have imported it. The thread that makes the recording is
-    watched, and those that it starts; see Note [Passes of threads].
+    nested. Programs on PyTorch are recorded as well, also if they import it inside. The thread that makes the recording
+    is watched, and those that it starts; see Note [Passes of threads].
     """
     if function is None and kwargs and not args:
         return LoopRecorder(ProgramRecorder, **kwargs)
-    recorder = ProgramRecorder() if _torch() is not None else Recorder()
+    recorder = ProgramRecorder()
     if function is None:
         return recorder
     with recorder:

@@ -16,7 +16,7 @@ import microtape
 from microtape import load, save
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import CallRecord, CallStep, Operand, Recording
-from microtape.recording.writing.calls.call import CALLS, FIRST, LAST
+from microtape.recording.writing.calls.call import CALLS, FIRST, LAST, LONG
 from microtape.recording.writing.recorder import Recorder
 from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program
@@ -283,6 +283,23 @@ def test_long_calls_and_many_calls_have_a_budget(torch: Any) -> None:
     recording = recorded(many)
     assert len(recording.calls) == CALLS
     assert recording.notes == ("5 calls of Functions and hooks were not kept, after the first 1,000",)
+
+
+def test_of_a_very_long_call_the_beginning_and_the_end_are_kept(torch: Any) -> None:
+    def solver(gradient: Any) -> Any:
+        for _ in range(LONG):
+            gradient = gradient + 1
+        return gradient
+
+    def run() -> None:
+        x = torch.tensor(1.0, requires_grad=True)
+        x.register_hook(solver)
+        (x * 2).backward()
+
+    recording = recorded(run)
+    (call,) = recording.calls
+    assert (len(call.steps), call.left_out, call.left_out_at) == (FIRST + 1, LONG + 1 - FIRST, FIRST)
+    assert (call.steps[-1].kind, shown(recording, call.steps[-1].outputs[0])) == ("return", LONG + 2)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

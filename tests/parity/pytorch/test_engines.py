@@ -1,5 +1,7 @@
 """A program that uses both engines: which of them is recorded, and what is said of the other."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,26 @@ def test_a_program_that_computes_off_the_tape_and_imports_torch_is_told_of_its_o
     )
     main(["diagnose", "off.py"])
     assert "loss has no history: no_grad at off.py:6 cut it off" in capfd.readouterr().out
+
+
+IMPORTED_INSIDE = """\
+import microtape as mt
+
+own = mt.tensor(2.0, requires_grad=True)
+with mt.record() as recorder:
+    {before}
+    import torch
+
+    other = torch.tensor(3.0, requires_grad=True)
+    other.exp().backward()
+print([node.op for node in recorder.recording.nodes], *recorder.recording.notes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [("pass", "['accumulate', 'exp']\n"), (OWN, f"['accumulate', 'mul'] {note('PyTorch', 'torch')}\n")],
+)
+def test_torch_may_be_imported_inside_of_record(before, shown):
+    program = IMPORTED_INSIDE.format(before=before)
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == shown

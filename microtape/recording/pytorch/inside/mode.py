@@ -31,7 +31,10 @@ class InsideMode(_Mode):  # type: ignore[misc]
         """Run the call, and note it."""
         kwargs = kwargs or {}
         kind = kind_of(function) if not _is_compiling() else ATTRIBUTE
-        if kind <= READS_NODE or function is torch.autograd.grad or self._calls.innermost is None:
+        if kind <= READS_NODE or function is torch.autograd.grad or (call := self._calls.innermost) is None:
+            return function(*args, **kwargs)
+        if call.is_long:
+            call.leave_out()
             return function(*args, **kwargs)
         before = self._calls.before_operation(kind, args, kwargs)
         result = function(*args, **kwargs)

@@ -5,7 +5,8 @@ Note [What happens in a call]
   open call, with the local variables of the user's function at that moment. The start and the end of the function
   itself are seen by a trace function (`sys.settrace`). It is active only while such a function runs, and never while
   a debugger or a coverage tool uses one of its own; without it, the last step has no line. A call has a budget of
-  steps and a segment one of calls: a call beyond it is kept only if it raises.
+  steps, and after very many not even the last ones are looked at: a solver may compute for as long as it likes in one
+  backward. A segment has a budget of calls: a call beyond it is kept only if it raises.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from microtape.tape.node import Node
 from microtape.tape.tensor_state import version_number
 
 FIRST, LAST = 200, 50  # how many steps of a call are kept
+LONG = 2000  # steps after which only the end of a call is kept, instead of its last steps
 CALLS = 1000  # of a segment, or of sealed ones together
 _ITEMS = 8  # a longer list of tensors is not shown item by item
 _VARIABLES = 50
@@ -161,6 +163,9 @@ class Call:
         inner: int | None = None,
     ) -> None:
         """Note a step, at the place of this frame of the user's."""
+        if self.is_long and kind not in ("return", "raise"):
+            self.leave_out()
+            return
         if frame is None:
             place, variables = self.left_at, self.variables
         else:
@@ -179,6 +184,16 @@ class Call:
             self.first.append(step)
         else:
             self.last.append(step)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether only the end of the call is still to be noted."""
+        return self.count >= LONG
+
+    def leave_out(self) -> None:
+        """Count a step that is not noted."""
+        self.count += 1
+        self.last.clear()
 
     def complete(self, function: Node, outputs: Sequence[Any], number: int | None) -> None:
         """Add to the step of a Function that was called in here what it returned, and the number of its node."""

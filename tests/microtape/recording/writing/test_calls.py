@@ -13,7 +13,7 @@ import pytest
 import microtape as mt
 from microtape import load, save
 from microtape.recording.model.model import CallRecord, CallStep, Operand, Recording
-from microtape.recording.writing.calls.call import CALLS, FIRST, LAST
+from microtape.recording.writing.calls.call import CALLS, FIRST, LAST, LONG
 from microtape.recording.writing.recorder import Recorder
 from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program
@@ -237,6 +237,25 @@ def test_long_calls_and_many_calls_have_a_budget() -> None:
     assert len(recording.calls) == CALLS + 1
     assert recording.calls[-1].name == "test_long_calls_and_many_calls_have_a_budget.<locals>.fails".rpartition(".")[2]
     assert recording.notes == ("6 calls of Functions and hooks were not kept, after the first 1,000",)
+
+
+def test_of_a_very_long_call_the_beginning_and_the_end_are_kept() -> None:
+    class Solver(mt.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            for _ in range(LONG):
+                g = g + 1
+            raise ValueError("no convergence")
+
+    recording = mt.record(Solver.apply(leaf(1.0)).backward)
+    call = recording.calls[-1]
+    assert (len(call.steps), call.left_out, call.left_out_at) == (FIRST + 1, LONG + 1 - FIRST, FIRST)
+    assert call.steps[-1].kind == "raise"
+    assert variables(recording, call.steps[-1])["g"] == LONG + 1
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -560,6 +560,19 @@ def test_the_recorder_lets_go_of_everything():
     assert recording.passes
 
 
+def test_a_recorder_goes_with_its_last_reference():
+    def run():
+        with record() as recorder:
+            diamond()
+        return weakref.ref(recorder)
+
+    gc.disable()
+    try:
+        assert run()() is None
+    finally:
+        gc.enable()
+
+
 def borders_of(recording):
     def named(ref):
         return f"{recording.tensors[ref.tensor].name}@{ref.version}"

@@ -47,7 +47,7 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
         return
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
-        reached = [one for one in zero if one in steps]
+        reached = [one for one in zero if one in steps and not _is_by_product(program, position, one)]
         origins = _origins(program, position, reached) if reached else {}
         for leaf in reached:
             name = program.name(leaf)
@@ -65,6 +65,18 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                 names.append(name)
     for position, step, names in found.values():
         yield _finding(program, position, step, list(dict.fromkeys(names)))
+
+
+def _is_by_product(program: Program, position: int, leaf: int) -> bool:
+    """Whether nobody asks for a leaf's gradient in this pass: `grad()` took it elsewhere, and no step uses `.grad`.
+
+    The points at which a gradient penalty takes the slope of a critic are such leaves: of a critic with relu, backward
+    gives them zeros, and its weights what they need.
+    """
+    variable = program.node(leaf).variable
+    if variable is None or variable in program.updated or variable not in program.asked:
+        return False
+    return all(one.tensor != variable for one in program.recording.passes[position].captures)
 
 
 def zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:

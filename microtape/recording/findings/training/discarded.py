@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
@@ -48,9 +49,13 @@ def _batches(
 
 
 def _is_reset_each_time(program: Program, batch: list[tuple[int, BackwardStep]]) -> bool:
-    """Whether .grad was None or zero before each pass but the first."""
-    before = [step.grad_before for _, step in batch[1:]]
-    return all(one is None or program.sizes.largest(one) == 0 for one in before)
+    """Whether .grad was None or zero before each pass but the first, although there was a gradient that it lost."""
+    steps = [step for _, step in batch]
+    return all(
+        program.sizes.largest(lost.grad_after) > 0
+        and (after.grad_before is None or program.sizes.largest(after.grad_before) == 0)
+        for lost, after in pairwise(steps)
+    )
 
 
 def _finding(

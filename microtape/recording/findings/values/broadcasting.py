@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     Integers: TypeAlias = npt.NDArray[np.int64]
 
 _REDUCTIONS = ("sum", "mean", "nansum", "nanmean", "prod", "norm", "amax", "max", "var", "std", "logsumexp")
-_ARITHMETIC = ("add", "sub", "rsub", "mul", "div", "true_divide")
+_BY_ELEMENT = (
+    *("add", "sub", "rsub", "mul", "div", "true_divide", "pow", "fmod", "remainder", "addcmul", "addcdiv", "lerp"),
+    *("maximum", "minimum", "fmax", "fmin", "clamp", "clamp_max", "clamp_min", "where", "atan2", "hypot", "copysign"),
+    *("logaddexp", "logaddexp2", "xlogy", "kl_div"),
+)  # not `linear`, say, whose product of a column and a row is a table, and has a vector added
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
@@ -37,7 +41,7 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
         if (loss := _loss_that_expands(program, node)) is not None:
             told.add(node.place.line)
             yield _in_a_loss(program, node, loss)
-        if len(node.operands) < 2:
+        if not program.does(node, *_BY_ELEMENT):
             continue
         shapes = _column_and_vector(program, node.operands, node.outputs[0] if node.outputs else None)
         if shapes is None or not _is_reduced(program, node.id):
@@ -74,7 +78,7 @@ def _sides(dimensions: Integers, sides: Integers) -> tuple[Integers, Integers]:
 def _of_constants(program: Program, told: set[int]) -> Iterator[Finding]:
     """The same where neither has a history, such as a return minus a detached value, and a loss uses the table."""
     for border in program.recording.borders:
-        if len(border.outputs) != 1 or border.op not in _ARITHMETIC or border.place is None:
+        if len(border.outputs) != 1 or border.op not in _BY_ELEMENT or border.place is None:
             continue
         users = program.readers.get(border.outputs[0].tensor, ())
         if border.place.line in told or not users:

@@ -25,6 +25,7 @@ from microtape.recording.choosing.loops import LoopRecorder
 from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.recording.model.options import NAMES, Check, Engine
+from microtape.recording.writing.faults import AFTER_A_PASS
 from microtape.recording.writing.recorder import Recorder
 from microtape.recording.writing.snapshot import snapshot as own_snapshot
 from microtape.tape.node import Node
@@ -145,9 +146,13 @@ class ProgramRecorder(Displayed):
     def sleep(self) -> None:
         """Only count the passes from now on, which costs next to nothing."""
         self._asleep = True
-        self._own.sleep()
+        self._own_sleeps()
         if self._torch is not None:
             self._torch.sleep()
+
+    def _own_sleeps(self) -> None:
+        if self._engine != "torch":  # else its recorder has been put to sleep, or has never begun
+            self._own.sleep()
 
     def wake(self) -> None:
         """Record again, in a new segment."""
@@ -214,7 +219,7 @@ class ProgramRecorder(Displayed):
 
     def stop(self) -> None:
         """Record nothing any more, as in a fork of the program."""
-        self._own.sleep()
+        self._own_sleeps()
         watch.leave(self._passes)
         if self._torch is not None:
             self._torch.stop()
@@ -241,7 +246,7 @@ class _Passes(Watcher):
         if running and running[-1][0] is task:
             _, index = running.pop()
             if not running:
-                with self._own.lock:
+                with self._own.lock, self._own.faults.noting(AFTER_A_PASS):
                     self._after_pass(index)
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from microtape.recording.engines import ProgramRecorder
-from microtape.recording.findings import Finding, FindingKind
+from microtape.recording.findings import Finding, FindingKind, findings
 from microtape.recording.model.model import Recording
 from microtape.recording.model.options import Check
 
@@ -64,6 +64,12 @@ class Verdict(NamedTuple):
         if first.severity == "notice" and not self.expected.notice:
             wrong.append("severity")
         return tuple(wrong)
+
+
+def faults_of(recording: Recording) -> list[str]:
+    """What microtape has failed at, in recording the program and in looking for what is wrong with it."""
+    found = [line for one in findings(recording) if one.kind == "fault" for line in one.explanation]
+    return [*recording.faults, *found]
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 from weakref import finalize
 
 import numpy as np
@@ -34,8 +35,10 @@ from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.probabilities import probabilities_for_scores, wrong_dimension
 from microtape.recording.model.model import Recording
+from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
-_DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
+_Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
+_DETECTORS: tuple[_Detector, ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
     idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, left_in_eval_mode,
@@ -43,6 +46,8 @@ _DETECTORS: tuple[Callable[[Program], Iterator[Finding]], ...] = (
     unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
     large_updates,
 )  # fmt: skip
+_NOT_YOURS = "The program is not to blame. All else that was found stands."
+_REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."
 _SEVERITIES = ("error", "warning", "notice")
 _known: dict[int, tuple[Finding, ...]] = {}  # by the id of a recording that exists: recordings have no hash
 
@@ -65,7 +70,7 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
     with paused():
         program = Program(recording)
         with np.errstate(all="ignore"):  # what numpy would warn of is in the recording, and nobody computes it now
-            found = [one for detector in _DETECTORS for one in detector(program)]
+            found = [one for detector in _DETECTORS for one in _found_by(detector, program)]
     causes = {one.place for one in found if one.kind == "replaced"}
     found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
     if any(one.kind in ("wrong sum", "wrong shape") for one in found):
@@ -73,6 +78,19 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
     return tuple(sorted(_diverged_first(found), key=lambda one: _SEVERITIES.index(one.severity)))
+
+
+def _found_by(detector: _Detector, program: Program) -> Iterator[Finding]:
+    """What a detector finds; a notice, if it fails: the program must not notice, and the other findings stay."""
+    try:
+        yield from detector(program)
+    except Exception as error:
+        if was_raised_by_a_signal(error):
+            raise
+        lines = (f"The search for {detector.__name__.replace('_', ' ')} failed: {described(error)}.", _NOT_YOURS)
+        yield Finding(
+            "fault", "notice", "Not everything could be looked for: a fault of microtape", lines, _REPORT, None
+        )
 
 
 def _diverged_first(found: list[Finding]) -> list[Finding]:

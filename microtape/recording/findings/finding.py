@@ -37,6 +37,7 @@ FindingKind: TypeAlias = Literal[
     "growing graph",
     "wrong shape",  # a gradient in an engine of the user's own does not have the shape of its number
     "wrong sum",  # an engine of the user's own stores something else than the sum of what was delivered
+    "fault",  # of microtape: what one detector looks for is unknown
 ]
 RankKind: TypeAlias = Literal[
     "other parameters",  # a parameter is not the same on all ranks of a run

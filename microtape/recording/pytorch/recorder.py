@@ -45,7 +45,7 @@ from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.calls.call import CallBudget, notes_of
-from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
+from microtape.recording.writing.faults import AFTER_A_PASS, Faults, was_raised_by_a_signal
 from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.passes_of_threads import PassesOfThreads
@@ -286,7 +286,7 @@ class TorchRecorder:
         finally:
             index = running.pop()
             if not running:
-                with self.passes_of_threads.lock:
+                with self.passes_of_threads.lock, self.faults.noting(AFTER_A_PASS):
                     self.after_pass(index)
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> OpenPass | None:
@@ -346,7 +346,8 @@ class TorchRecorder:
                         step.key.freed_by = freed_by
         if not self._open:
             try:
-                self.after_pass(opened.index)
+                with self.faults.noting(AFTER_A_PASS):
+                    self.after_pass(opened.index)
             finally:
                 self._free()
 

@@ -25,6 +25,7 @@ _OURS = "This is a fault of microtape, not of the program"
 _MOST = 10  # of a kind of fault that repeats at every operation, the first ones say enough
 _LONGEST = 120  # characters of an exception's message
 
+AFTER_A_PASS = "what follows a pass"
 OF_PASSES = ("task_started", "node_started", "delivered", "hook_ran", "node_finished", "task_finished")
 MISSING_WITHOUT = {  # the event -> what is missing without it
     "unrecorded": "a place where the history of a tensor ends",
@@ -49,7 +50,7 @@ class Faults:
 
     def add(self, missing: str, error: Exception) -> str:
         """Note that `missing`, a noun, is not in the recording because of this exception. Returns the line."""
-        line = f"{FAULT} {missing}. {_OURS}: {_described(error)}"
+        line = f"{FAULT} {missing}. {_OURS}: {described(error)}"
         self._found[line] = None
         return line
 
@@ -109,7 +110,7 @@ def message_of(error: BaseException) -> str:
         return f"<exception {type(error).__name__} without a text>"
 
 
-def _described(error: Exception) -> str:
+def described(error: Exception) -> str:
     """The exception and where it was raised: `ValueError: ... (constant_arguments.py:28)`."""
     lines = message_of(error).splitlines()
     message = f": {lines[0][:_LONGEST]}" if lines and lines[0] else ""

@@ -27,7 +27,7 @@ from microtape.recording.writing.calls.call import CallBudget, Calls, notes_of
 from microtape.recording.writing.calls.call_stack import CallStack
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.errors import error_record
-from microtape.recording.writing.faults import MISSING_WITHOUT, OF_PASSES, Faults, shielded
+from microtape.recording.writing.faults import AFTER_A_PASS, MISSING_WITHOUT, OF_PASSES, Faults, shielded
 from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.names.node_text import given_operands, hook_name, op_of
 from microtape.recording.writing.names.sources import Sources
@@ -325,8 +325,7 @@ class Recorder(Watcher, Displayed):
         if finished is not None:
             self.passes.append(finished)
         self._close()
-        if not self._open:
-            self.after_pass(ended.index)
+        self._follow(ended.index)
 
     def _close(self) -> None:
         """The innermost pass has ended."""
@@ -397,9 +396,13 @@ class Recorder(Watcher, Displayed):
             finished = ended.finish(self.error_record(error) if error is not None else None)
             if finished is not None:
                 self.passes.append(finished)
+        self._follow(ended.index)
+
+    def _follow(self, index: int) -> None:
+        """Do what is to be done once a pass and all that it is inside of have ended."""
         if not self._open:
-            with self.faults.noting("what follows a pass"):
-                self.after_pass(ended.index)
+            with self.faults.noting(AFTER_A_PASS):
+                self.after_pass(index)
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames.

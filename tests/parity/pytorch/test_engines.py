@@ -67,6 +67,27 @@ def test_every_command_that_records_takes_an_engine(script, command, capfd):
     assert "both.py" in written or "exp" in written
 
 
+@pytest.mark.parametrize("engine", ["microtape", "torch"])
+@pytest.mark.parametrize(
+    "which",
+    [
+        ["--every", "2"],
+        ["--pass", "2"],
+        ["--pass", "all"],
+        ["--thread", "main"],
+        ["--check"],
+        ["--until", "grad.max() > 3"],
+    ],
+)
+def test_an_engine_goes_with_every_choice_of_passes(script, engine, which):
+    script(OWN, OTHER)
+    ended = main(["record", "both.py", "-o", "both.tape", "--engine", engine, *which])
+    assert ended == Exit.OK
+    assert {node.op for node in load("both.tape").nodes} - {"accumulate"} == {
+        {"microtape": "mul", "torch": "exp"}[engine]
+    }
+
+
 def test_another_engine_is_refused(script, capfd):
     script(OWN, OTHER)
     assert main(["record", "both.py", "--engine", "jax"]) == Exit.BAD_INPUT

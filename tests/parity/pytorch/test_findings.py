@@ -17,6 +17,7 @@ from tests.programs.corpus import (
     Verdict,
     broken_torch_programs,
     expected,
+    faults_of,
     healthy_torch_programs,
     record_program,
     table,
@@ -55,7 +56,7 @@ def test_the_first_finding_names_the_kind_and_the_line(program: Path) -> None:
 @pytest.mark.parametrize("program", broken_torch_programs(), ids=lambda path: path.stem)
 def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
     recording = recorded(program)
-    assert recording.faults == ()
+    assert faults_of(recording) == []
     assert recording.nodes
     for one in findings(recording):
         check_whole(one)
@@ -73,7 +74,7 @@ def check_whole(finding: Finding) -> None:
 def test_nothing_is_found_in_a_healthy_program(program: Path) -> None:
     recording = recorded(program)
     assert recording.error is None
-    assert recording.faults == ()
+    assert faults_of(recording) == []
     assert [one.error for one in recording.passes if one.error] == []
     assert [one for one in findings(recording) if one.severity != "notice"] == []
 

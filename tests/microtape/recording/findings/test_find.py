@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 
 import microtape as mt
 from microtape.recording import Recording, record
-from microtape.recording.findings import Finding, findings
+from microtape.recording.findings import Finding, find, findings
 from microtape.recording.findings.find import known_findings
+from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.writing.recorder import Recorder
 
 
@@ -32,6 +34,18 @@ def test_errors_come_before_warnings_and_notices() -> None:
     severities = [one.severity for one in found(program)]
     assert severities == sorted(severities, key=["error", "warning", "notice"].index)
     assert set(severities) == {"error", "warning", "notice"}
+
+
+def test_a_search_that_fails_costs_only_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dead_ends(program: object) -> Iterator[Finding]:
+        raise KeyError("on purpose")
+        yield
+
+    monkeypatch.setattr(find, "_DETECTORS", (dead_ends, *find._DETECTORS))
+    first, last = found(mt.tensor(0.0, requires_grad=True).sqrt().backward)
+    assert (first.kind, last.kind, last.severity) == ("infinity", "fault", "notice")
+    assert last.explanation[0].startswith("The search for dead ends failed: KeyError: 'on purpose' (test_find.py:")
+    assert len(last.headline) <= MOST_IN_A_HEADLINE
 
 
 def test_they_are_computed_once_for_a_recording_and_forgotten_with_it() -> None:

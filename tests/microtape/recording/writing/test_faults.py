@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import signal
 
 import numpy as np
 import pytest
 
 import microtape as mt
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import FAULT
 from microtape.recording.script.run import record_script
 from microtape.recording.writing import open_pass, tape
@@ -284,3 +286,20 @@ def test_a_script_that_fails_itself_has_its_own_exit_code(tmp_path):
     assert ended.exit_code == 1
     assert "ZeroDivisionError" in ended.message
     assert "not recorded: " in ended.message
+
+
+@pytest.mark.parametrize("engine", ["microtape", pytest.param("torch", marks=pytest.mark.parity)])
+@pytest.mark.parametrize("asleep", [False, True])
+def test_what_follows_a_pass_is_no_part_of_the_program(engine, asleep):
+    def fails(index):
+        raise KeyError("on purpose")
+
+    module = importlib.import_module(engine)
+    recorder = ProgramRecorder(after_pass=fails, engine=engine)
+    with recorder:
+        if asleep:
+            recorder.sleep()
+        w = module.tensor([2.0], requires_grad=True)
+        (w * w).sum().backward()
+    assert w.grad.tolist() == [4.0]
+    assert [line for line in recorder.fault_lines if "what follows a pass" in line]

@@ -45,6 +45,8 @@ def vanishing_and_exploding(program: Program) -> Iterator[Finding]:
         way = _longest_way(program, pass_)
         stations = _repeated(program, pass_, way, sizes)
         kind = _kind(stations, sizes[way[-1]]) if stations else None
+        if kind == "exploding" and _growth(program, pass_, way, stations, sizes) < EXPLODED:
+            continue
         if kind is not None and kind not in told:
             told.add(kind)
             yield _finding(program, position, stations, kind)
@@ -56,6 +58,21 @@ def _kind(stations: Sequence[_Station], end: float) -> FindingKind | None:
     if max(factors) <= VANISHED:
         return "vanishing"
     return "exploding" if min(factors) >= EXPLODED else None
+
+
+def _growth(
+    program: Program, pass_: Pass, way: Sequence[int], stations: Sequence[_Station], sizes: Sequence[float]
+) -> float:
+    """By which factor the steps on the way enlarge what they receive, between the first and the last station.
+
+    The gradient may be larger only because the way is that of a branch without much to learn, and joins the main one.
+    """
+    growth = 1.0
+    there = way[way.index(stations[0].step) : way.index(stations[-1].step) + 1]
+    for position, (step, following) in zip(there, pairwise(picked(pass_.steps, there)), strict=False):
+        sent = [program.sizes.rms(one.term) for one in step.deliveries if one.node == following.node]
+        growth *= max(sent, default=0.0) / (sizes[position] or 1.0)
+    return growth
 
 
 def _sizes(program: Program, pass_: Pass) -> list[float]:

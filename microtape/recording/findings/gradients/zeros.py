@@ -286,9 +286,10 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             f"Start {other} at small random numbers, or see whether a later pass changes it." if is_parameter
             else f"Look at {other}: it masks everything."
         )  # fmt: skip
-        return f"{other} is zero", lines, "notice" if is_parameter else "warning", remedy
+        severity: Severity = "notice" if is_parameter or is_installed(node.place) else "warning"
+        return f"{other} is zero", lines, severity, remedy
     if program.does(node, "mul") and any(one.ref is None and one.text in ("0", "0.0", "-0.0") for one in node.operands):
-        severity: Severity = "notice" if is_installed(node.place) else "warning"
+        severity = "notice" if is_installed(node.place) else "warning"
         return f"{name} is multiplied by 0", [], severity, "See where the 0 comes from, if it is not meant."
     if node.kind == "function":
         return f"{node.op}.backward returns zeros", [], "warning", f"Look at the backward of {node.op}."

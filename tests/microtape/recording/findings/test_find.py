@@ -268,6 +268,21 @@ def test_parts_of_an_installed_model_may_be_unused(tmp_path: Path, monkeypatch: 
     assert notice.headline == "3 leaves of tall get no gradient: not on the way to loss"
 
 
+def test_a_mask_of_zeros_in_an_installed_package_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "def masked(losses, mask):\n    return (losses * mask).sum()\n"
+    severities = []
+    for folder in (tmp_path / "site-packages", tmp_path / "own"):
+        folder.mkdir()
+        (folder / f"losses_{folder.name[0]}.py").write_text(text)
+        monkeypatch.syspath_prepend(str(folder))
+        masked = importlib.import_module(f"losses_{folder.name[0]}").masked
+        w = mt.ones(3, requires_grad=True)
+        (only,) = findings(record(masked(w.exp(), mt.zeros(3)).backward))
+        assert only.kind == "zero gradient"
+        severities.append(only.severity)
+    assert severities == ["notice", "warning"]
+
+
 class Root(mt.autograd.Function):
     """A square root by Newton's method, which stops early."""
 

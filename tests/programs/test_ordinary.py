@@ -1,4 +1,7 @@
-"""Nothing is found in programs that train something in an ordinary way, whatever sizes are equal by chance."""
+"""Programs that train something in an ordinary way, whatever sizes are equal by chance: nothing is found in them.
+
+Once a fault is put into one, that is found.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,26 @@ ON_MICROTAPE = {
 }
 
 
+FAULTS = {  # what is put in the place of what, and the kinds of finding of which it may be the first
+    "never reset": (r"^ +\w+\.zero_grad\(\)\n", "", ("accumulated",)),
+    "backward twice": (r"^( +)(.*\.backward\(\)\n)", r"\1\2\1\2", ("freed",)),
+    "cut off": (r"loss\.backward\(\)", "loss.detach().backward()", ("refused",)),
+    "a number": (
+        r"loss\.backward\(\)",
+        "torch.tensor(loss.item(), requires_grad=True).backward()",
+        ("no gradient", "no update"),
+    ),
+    "no history": (r"^( +)(loss = .*\n)", r"\1with torch.no_grad():\n\1    \2", ("refused", "no gradient")),
+    "NaN": (r"loss\.backward\(\)", "(loss - 1e6).sqrt().backward()", ("nan",)),
+    "rounded": (r"loss\.backward\(\)", "loss.round().backward()", ("zero gradient",)),
+    "no scores": (
+        r"F\.cross_entropy\((\w+\(x\)|scores|heads\[1\]\(h\)),",
+        r"F.cross_entropy(F.softmax(\1, dim=1),",
+        ("probabilities",),
+    ),
+}
+
+
 def program(name: str, values: tuple[object, ...], engine: str) -> str:
     """The text of a program with these constants, for an engine."""
     assigned = f"{', '.join(CONSTANTS)} = {', '.join(map(str, values))}"
@@ -55,3 +78,24 @@ def test_nothing_is_found(engine: str, name: str, values: tuple[object, ...]) ->
         assert [one.headline for one in findings(recording) if one.severity != "notice"] == []
     assert recording.passes
     assert faults_of(recording) == []
+
+
+@pytest.mark.parametrize("engine", ["microtape", pytest.param("torch", marks=pytest.mark.parity)])
+@pytest.mark.parametrize("fault", FAULTS)
+@given(st.data())
+def test_a_fault_is_found(engine: str, fault: str, data: st.DataObject) -> None:
+    pattern, replacement, kinds = FAULTS[fault]
+    apt = [name for name in NAMES if re.search(pattern, (HERE / "ordinary" / name).read_text(), re.MULTILINE)]
+    name = data.draw(st.sampled_from(apt))
+    values = data.draw(st.tuples(*map(st.sampled_from, CONSTANTS.values())))
+    text = re.sub(pattern, replacement, program(name, values, engine), flags=re.MULTILINE)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        path.write_text(text)
+        recording, _ = record_program(path)
+        found = findings(recording)
+    assert found, "nothing is found"
+    assert found[0].kind in kinds, found[0]
+    assert found[0].severity != "notice"
+    assert found[0].place is not None
+    assert found[0].place.file == name

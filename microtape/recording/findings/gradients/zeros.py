@@ -13,7 +13,7 @@ from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, NodeRecord, Recording, TensorRecord, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, NodeRecord, Operand, Recording, TensorRecord, TensorRef, Value
 from microtape.recording.model.source import is_installed
 
 _FEWEST = 2  # passes in a row, for a layer that had gradients before
@@ -226,7 +226,7 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
 
 def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, list[str], Severity, str]:
     op = node.op.rstrip("_")
-    operand = next((one for one in node.operands if one.ref is not None), None)
+    operand = next((one for one in _multiplied(program, node) if one.ref is not None), None)
     name = program.operand_name(operand) if operand is not None else "its input"
     value = program.recording.value(operand.ref) if operand is not None else None
     extent, results = _extent(value), program.results(node)
@@ -238,7 +238,8 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "Use an activation that is curved, such as tanh, gelu or softplus, where the loss has a second derivative.",
         )
     if (weight := _zero_weight(program, operand.ref if operand is not None else None)) is not None:
-        lines = [f"All of {weight} is 0, and so is what comes in: {op} is flat there."]
+        flat = f"{op} is flat there" if program.does(node, *_DEAD) else "the gradient is multiplied by it"
+        lines = [f"All of {weight} is 0, and so is what comes in: {flat}."]
         return f"{weight} is zero", lines, "warning", f"Start {weight} at small random numbers, as a new layer does."
     if program.does(node, *_DEAD):
         lines = [f"All of {name} lies where {op} is flat{extent}."]
@@ -301,16 +302,28 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     )
 
 
+def _multiplied(program: Program, node: NodeRecord) -> list[Operand]:
+    """The operands of a node without a bias that it adds."""
+    if node.name not in _BIASES:
+        return list(node.operands)
+    tensors = program.recording.tensors
+    return [one for one in node.operands if one.ref is None or len(tensors[one.ref.tensor].shape) > 1]
+
+
 def _zero_weight(program: Program, ref: TensorRef | None) -> str | None:
-    """The weight that is zero everywhere, if an operand is so because of it."""
-    value, number = program.recording.value(ref), program.producer.get(ref) if ref is not None else None
-    if number is None or not isinstance(value, np.ndarray) or value.any():
-        return None
-    for one in program.node(number).operands:
-        leaf = leaf_behind(program, one.ref) if one.ref is not None else None
-        weight = program.recording.value(one.ref)
-        if leaf is not None and len(leaf.shape) > 1 and isinstance(weight, np.ndarray) and not weight.any():
-            return leaf.name or program.operand_name(one)
+    """The weight that is zero everywhere, if an operand is so because of it, perhaps behind an activation."""
+    refs = [ref]
+    for one in islice(refs, _FURTHEST):  # it grows on the way
+        value, number = program.recording.value(one), program.producer.get(one) if one is not None else None
+        if number is None or not isinstance(value, np.ndarray) or value.any():
+            continue
+        operands = _multiplied(program, program.node(number))
+        for operand in operands:
+            leaf = leaf_behind(program, operand.ref) if operand.ref is not None else None
+            weight = program.recording.value(operand.ref)
+            if leaf is not None and len(leaf.shape) > 1 and isinstance(weight, np.ndarray) and not weight.any():
+                return leaf.name or program.operand_name(operand)
+        refs += [operand.ref for operand in operands]
     return None
 
 
@@ -323,7 +336,7 @@ def _extent(value: Value | None) -> str:
 
 def _zero_factor(program: Program, node: NodeRecord) -> tuple[str, bool] | None:
     """Another operand that is zero everywhere, and whether it is a leaf that gets a gradient of its own."""
-    for one in node.operands:
+    for one in _multiplied(program, node):
         value = program.recording.value(one.ref) if one.ref is not None else None
         if one.ref is not None and isinstance(value, np.ndarray) and value.size and not value.any():
             leaf = leaf_behind(program, one.ref)

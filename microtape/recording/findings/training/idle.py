@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -16,6 +17,7 @@ from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRec
 from microtape.recording.model.source import expression, tree_of
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
+_SCHEDULE = re.compile(r"lr_scheduler|LR$")
 _FADED = 4  # steps in a row without a change: a schedule may well end at 0
 _TINY = 1e-4  # of a leaf; updates by smaller gradients may be lost in rounding, which other findings explain
 
@@ -126,15 +128,26 @@ def _never_called_to_step(source: str) -> str:
     used: set[tuple[str, str]] = set()
     for one in nodes:
         match one:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=func)):
-                words = _path(func)
-                made.update([name] if "optim" in words or imported & {*words[:1]} else [])
+            case ast.Assign(targets=[target], value=value):
+                for name, func in _results(target, value):
+                    words = _path(func)
+                    made.update([name] if "optim" in words or imported & {*words[:1]} else [])
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr)):
                 used.add((name, attr))
-        if isinstance(one, ast.Call):  # whoever gets it may call its step
+        if isinstance(one, ast.Call) and not _SCHEDULE.search(".".join(_path(one.func))):  # others may call its step
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
             used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
     return next((one for one in sorted(made) if (one, "zero_grad") in used and (one, "step") not in used), "")
+
+
+def _results(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that an assignment gives the result of a call, and what it calls."""
+    match target, value:
+        case ast.Name(id=name), ast.Call(func=func):
+            yield name, func
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+            for one, other in zip(targets, values, strict=False):
+                yield from _results(one, other)
 
 
 def _path(function: ast.expr) -> list[str]:
@@ -147,15 +160,18 @@ def _path(function: ast.expr) -> list[str]:
 
 
 def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[int, BackwardStep]]:
-    """The last pass before an update, and its step for the leaf, unless next to nothing came or the leaf is large."""
-    leaf = program.recording.tensors[update.tensor]
+    """The last pass that gave a leaf a gradient before an update and after the one before, and its step for the leaf.
+
+    Nothing if next to nothing came, or the leaf is large.
+    """
+    leaf, passes = program.recording.tensors[update.tensor], program.recording.passes
     if math.prod(leaf.shape) > _COMPARED or leaf.node is None:
         return
     least = _TINY * (update.norm or 0.0) / math.sqrt(max(math.prod(leaf.shape), 1))
-    position = program.positions.get(update.passes - 1)
-    step = program.steps[position].get(leaf.node) if position is not None else None
-    if position is not None and step is not None and program.sizes.largest(step.grad_after) > least:
-        yield position, step
+    begin = max([one.passes for one in program.updated[update.tensor] if one.passes < update.passes], default=0)
+    between = [one for one in program.steps_of(leaf.node) if begin <= passes[one[0]].index < update.passes]
+    if between and program.sizes.largest(between[-1][1].grad_after) > least:
+        yield between[-1]
 
 
 def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, BackwardStep]]) -> Finding:

@@ -6,7 +6,8 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from microtape.recording.model.source import (
 _DIVERGED = 100  # a leaf whose norm grew by this factor
 _IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
+_FAR = 10  # the root mean square of a change that few numbers of a network survive
 _SMALL = 1e-2  # one below this, such as the logarithm of a variance, may well grow by a factor
 
 
@@ -38,25 +40,28 @@ def never_reset(program: Program) -> Iterator[Finding]:
     batches before one update; a sum that is reset before anything uses it, as of a critic through which the gradients
     of a generator go; and that of a leaf that the program asks `grad` about, which requires grad only for that.
     """
-    updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []
+    updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []  # of each leaf, the first one
     summed: list[tuple[int, int, BackwardStep]] = []
-    learning = learned(program.recording)
+    learning, passes = learned(program.recording), program.recording.passes
     is_kept = _same_or_clipped if "clip_grad" in "".join(program.recording.sources.values()) else _same
-    after: dict[int, tuple[int, Value]] = {}  # leaf -> the pass that last changed its .grad, and .grad then
-    for position, pass_ in enumerate(program.recording.passes):
-        for step in program.leaf_steps(pass_):
-            leaf = program.node(step.node).variable
-            if leaf is None or step.grad_after is None:
+    for leaf, way in _ways_of_leaves(program).items():
+        for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
+            if not _is_added(before, step, is_kept):
                 continue
-            before = after.get(leaf)
-            if before is not None and step.grad_before is not None and is_kept(before[1], step.grad_before):
-                first = program.recording.passes[before[0]].index
-                updates = [one for one in program.updated.get(leaf, ()) if first < one.passes <= pass_.index]
-                if leaf in learning and updates and _is_used(program, leaf, position, before[0]):
+            updates = [
+                one for one in program.updated.get(leaf, ())
+                if passes[earlier].index < one.passes <= passes[position].index
+            ]  # fmt: skip
+            if leaf in learning and updates:
+                used = _is_used(program, leaf, islice(way, number, None), is_kept)
+                if used or (used is None and passes[position].place == passes[earlier].place):
                     updated.append((leaf, position, step, updates[-1]))
-                elif leaf not in learning | program.asked and program.sizes.largest(step.grad_before) > 0:
-                    summed.append((leaf, position, step))
-            after[leaf] = position, step.grad_after
+                    break
+            elif leaf not in learning | program.asked and program.sizes.largest(step.grad_before) > 0:
+                summed.append((leaf, position, step))
+                break
+    updated.sort(key=lambda one: (one[1], one[2].index))
+    summed.sort(key=lambda one: (one[1], one[2].index))
     if updated:
         leaf, position, step, update = updated[0]
         again = [one for one in updated if one[1] == position]
@@ -91,17 +96,41 @@ def _has_a_gradient_around(source: str, line: int) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(innermost))
 
 
-def _is_used(program: Program, leaf: int, position: int, before: int) -> bool:
-    """Whether an update follows this pass before the next one that reaches the leaf.
+def _ways_of_leaves(program: Program) -> dict[int, list[tuple[int, BackwardStep]]]:
+    """For each leaf, its steps that have changed .grad, each with the position of its pass."""
+    found: dict[int, list[tuple[int, BackwardStep]]] = {}
+    for position, pass_ in enumerate(program.recording.passes):
+        for step in program.leaf_steps(pass_):
+            leaf = program.node(step.node).variable
+            if leaf is not None and step.grad_after is not None:
+                found.setdefault(leaf, []).append((position, step))
+    return found
 
-    If nothing is recorded after it: whether the pass before was of the same line, so that the same update follows.
+
+def _is_added(before: BackwardStep, step: BackwardStep, is_kept: Callable[[Value, Value], bool]) -> bool:
+    """Whether a step adds to what another one has left in .grad."""
+    if before.grad_after is None or step.grad_before is None:
+        return False
+    return is_kept(before.grad_after, step.grad_before)
+
+
+def _is_used(
+    program: Program, leaf: int, ahead: Iterable[tuple[int, BackwardStep]], is_kept: Callable[[Value, Value], bool]
+) -> bool | None:
+    """Whether an update uses .grad before it is reset; `ahead` are this step of the leaf and the later ones.
+
+    None if the recording ends before either happens, as it does after the last of several batches.
     """
-    passes, node = program.recording.passes, program.recording.tensors[leaf].node
-    later = next((one for one in passes[position + 1 :] if node in one.nodes), None)
-    end = later.index if later is not None else math.inf
-    if any(passes[position].index < one.passes <= end for one in program.updated.get(leaf, ())):
-        return True
-    return later is None and passes[position].place == passes[before].place
+    passes, updates = program.recording.passes, [one.passes for one in program.updated.get(leaf, ())]
+    now: tuple[int, BackwardStep] | None = None
+    for position, step in ahead:
+        if now is not None and any(passes[now[0]].index < one <= passes[position].index for one in updates):
+            return True
+        if now is not None and not _is_added(now[1], step, is_kept):
+            return False
+        now = position, step
+    is_updated = now is not None and any(passes[now[0]].index < one for one in updates)
+    return True if is_updated else None
 
 
 def _never_reset(
@@ -229,7 +258,11 @@ def _same_or_clipped(before: Value, now: Value) -> bool:
 
 
 def large_updates(program: Program) -> Iterator[Finding]:
-    """One finding for the first update that changed a leaf by more than its own norm, unless the loss took it well."""
+    """One finding for the first update that changed a leaf by more than its own norm, unless the loss took it well.
+
+    Many losses are bounded, though, or need no more than a direction: a leaf that was thrown very far is a notice.
+    """
+    thrown: UpdateRecord | None = None
     for one in program.recording.updates:
         record = program.recording.tensors[one.tensor]
         if one.norm is None or one.change is None or one.norm <= _NEXT_TO_ZERO * math.sqrt(math.prod(record.shape)):
@@ -237,6 +270,10 @@ def large_updates(program: Program) -> Iterator[Finding]:
         if one.change > one.norm and not _loss_took_it_well(program, one):
             yield _large(program, one)
             return
+        if one.change > max(_DIVERGED * one.norm, _FAR * math.sqrt(math.prod(record.shape))):
+            thrown = thrown or one
+    if thrown is not None:
+        yield _large(program, thrown)._replace(severity="notice")
 
 
 def _loss_took_it_well(program: Program, update: UpdateRecord) -> bool:

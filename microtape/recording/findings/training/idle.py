@@ -6,6 +6,7 @@ import ast
 import functools
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -164,14 +165,19 @@ def _gradient_before(program: Program, update: UpdateRecord) -> Iterator[tuple[i
 
     Nothing if next to nothing came, or the leaf is large.
     """
-    leaf, passes = program.recording.tensors[update.tensor], program.recording.passes
+    leaf, updates = program.recording.tensors[update.tensor], program.updated[update.tensor]
     if math.prod(leaf.shape) > _COMPARED or leaf.node is None:
         return
     least = _TINY * (update.norm or 0.0) / math.sqrt(max(math.prod(leaf.shape), 1))
-    begin = max([one.passes for one in program.updated[update.tensor] if one.passes < update.passes], default=0)
-    between = [one for one in program.steps_of(leaf.node) if begin <= passes[one[0]].index < update.passes]
-    if between and program.sizes.largest(between[-1][1].grad_after) > least:
-        yield between[-1]
+    earlier = bisect_left(updates, update.passes, key=lambda one: one.passes)
+    begin = updates[earlier - 1].passes if earlier else 0
+    for index in range(update.passes - 1, begin - 1, -1):
+        position = program.positions.get(index)
+        step = program.steps[position].get(leaf.node) if position is not None else None
+        if position is not None and step is not None:
+            if program.sizes.largest(step.grad_after) > least:
+                yield position, step
+            return
 
 
 def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, BackwardStep]]) -> Finding:

@@ -24,7 +24,7 @@ CONSTANTS = {
     "HIDDEN": SIZES[1:],  # of two units, all may be dead
     "OUTPUTS": (1, *SIZES),
     "CLASSES": SIZES,
-    "STEPS": (2, 3, 6),
+    "STEPS": (3, 4, 6),  # two are one update, where gradients are accumulated
     "ACTIVATION": tuple(f"nn.{name}" for name in ("ReLU", "Tanh", "GELU", "SiLU", "LeakyReLU", "ELU")),
     "OPTIMIZER": tuple(f"torch.optim.{name}" for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad")),
 }

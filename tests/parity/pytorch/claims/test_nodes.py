@@ -43,13 +43,16 @@ def test_the_object_of_a_node_stays_the_same_while_somebody_holds_it(torch):
 
 
 def test_a_node_keeps_its_object_since_torch_2_13(torch):
-    """Before, the object dies when nobody holds it, and its id comes again as that of another node."""
-    y = torch.ones(3, requires_grad=True) * 2
-    first = id(y.grad_fn)
-    others = [torch.ones(3, requires_grad=True) * 2 for _ in range(100)]
-    held = [one.grad_fn for one in others]
-    assert (first in {id(node) for node in held}) == (not torch_since("2.13"))
-    assert (id(y.grad_fn) == first) == torch_since("2.13")
+    """Before, the object dies when nobody holds it, and its id may come again as that of another node."""
+
+    def comes_again():
+        y = torch.ones(3, requires_grad=True) * 2
+        first = id(y.grad_fn)
+        others = [torch.ones(3, requires_grad=True) * 2 for _ in range(100)]
+        held = [one.grad_fn for one in others]
+        return first in {id(node) for node in held}
+
+    assert any([comes_again() for _ in range(20)]) == (not torch_since("2.13"))
 
 
 def test_the_object_of_a_node_dies_with_the_node(torch):

@@ -100,7 +100,7 @@ class ProgramRecorder(Displayed):
     def torch_came(self) -> None:
         """The program has imported torch."""
         recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
-        recorder.before_pass = functools.partial(type(self).chosen, self._self, "torch")
+        recorder.before_pass = functools.partial(type(self).chosen, self._self, "torch")  # a bound method would hold it
         recorder.asleep = self._asleep
         self._torch = recorder
         self._inside.enter_context(recorder)

@@ -54,7 +54,7 @@ def test_a_finding_has_its_line_explanation_remedy_and_command(here: Path, capfd
         "    Pass 2 adds to w.grad what it had from the pass before: root mean square 3.162 before, 2.53 new,",
         "    5.692 afterwards.",
         "    The update at train.py:7 uses it, so that each step repeats all earlier ones.",
-        "    Remedy: Set w.grad = None after each update, or before each backward.",
+        "    Remedy: Set w.grad = None after each update.",
         "    Lesson 8 is about this: microtape learn grad_accumulates",
         "    $ microtape step train.py --pass 1-2",
         "",

@@ -150,9 +150,9 @@ def _never_reset(
         f"The update at {at(update.place)} uses it, so that each step repeats all earlier ones.",
     ]
     others = (("updated", update.place),) if update.place is not None else ()
-    remedy = f"Set {names[0]}.grad = None after each update, or before each backward."
+    remedy = f"Set {names[0]}.grad = None after each update."
     if (call := expression(program.recording, update.place).partition(".step("))[1]:
-        remedy = f"Call {call[0]}.zero_grad() before each backward, or after each step."
+        remedy = f"Call {call[0]}.zero_grad() after each step."
     return Finding(
         "accumulated", "error", text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0], others
     )  # fmt: skip

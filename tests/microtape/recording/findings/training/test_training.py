@@ -58,7 +58,7 @@ def test_a_usual_loop_is_healthy():
 def test_a_forgotten_reset_names_the_optimiser():
     (found,) = told(never_reset)
     assert (found.kind, found.severity) == ("accumulated", "error")
-    assert found.remedy == "Call optimizer.zero_grad() before each backward, or after each step."
+    assert found.remedy == "Call optimizer.zero_grad() after each step."
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ class Stateful(Registry):
             )
         with no_grad():
             if not local_metadata.get("assign_to_params_buffers"):
-                one_write("load_state_dict", tensor, tensor.copy_, loaded)
+                one_write("load_state_dict", tensor, tensor.copy_, loaded, source=loaded)
             elif isinstance(tensor, Parameter) and not isinstance(loaded, Parameter):
                 setattr(self, name, Parameter(loaded, tensor.requires_grad))
             else:

@@ -77,8 +77,10 @@ def without_tangents(internal: bool = True) -> Iterator[None]:
         mode.forward_ad, mode.internal = before
 
 
-def one_write(op: str, tensor: TensorState, write: Callable[..., Any], *args: Any) -> None:
-    """Call `write(*args)`; for Watchers it is one write to `tensor` by `op`, such as `SGD.step`."""
+def one_write(
+    op: str, tensor: TensorState, write: Callable[..., Any], *args: Any, source: TensorState | None = None
+) -> None:
+    """Call `write(*args)`; for Watchers it is one write to `tensor`, by `op` (`SGD.step`), perhaps of `source`."""
     watcher = watch.watcher
     if watcher is None:
         write(*args)
@@ -86,7 +88,7 @@ def one_write(op: str, tensor: TensorState, write: Callable[..., Any], *args: An
     watcher.writing(tensor)
     with without_tangents():
         write(*args)
-    watcher.without_history(op, (tensor,), tensor)
+    watcher.without_history(op, (tensor,) if source is None else (tensor, source), tensor)
 
 
 def carries_tangents() -> bool:

@@ -38,6 +38,9 @@ class Watcher:
     def value_taken(self, op: str, tensor: TensorState, value: Any) -> None:
         """`op`, such as `item`, took `value` out of a tensor: a number, an array, or a list of numbers."""
 
+    def compared(self, op: str, operands: tuple[TensorState, ...]) -> None:
+        """`op` compared tensors as wholes, and gave a bool: `equal`, `allclose`."""
+
     def tensor_made(self, value: Any, tensor: TensorState) -> None:
         """`tensor` was made of `value`: a number, an array, a tensor, or a list of these."""
 

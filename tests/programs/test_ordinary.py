@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ ON_MICROTAPE = {
 }
 
 
+_OPTIMIZER = r"^((\w+) = OPTIMIZER\(.*\)\n)"
+_KEPT = r"former = [p.{} for p in \2.param_groups[0]['params']]\n"
+_AT_THE_END = r"""
+with torch.no_grad():
+    for p, old in zip(\2.param_groups[0]['params'], former):
+        {}
+"""
+
 FAULTS = {  # what is put in the place of what, and the kinds of finding of which it may be the first
     "never reset": (r"^ +\w+\.zero_grad\(\)\n", "", ("accumulated",)),
     "backward twice": (r"^( +)(.*\.backward\(\)\n)", r"\1\2\1\2", ("freed",)),
@@ -52,6 +61,16 @@ FAULTS = {  # what is put in the place of what, and the kinds of finding of whic
         r"F.cross_entropy(F.softmax(\1, dim=1),",
         ("probabilities",),
     ),
+    "kept, and restored": (
+        rf"{_OPTIMIZER}([\s\S]*)\Z",
+        rf"\1{_KEPT.format('detach()')}\3\n" + _AT_THE_END.format("p.copy_(old)"),
+        ("written through a view",),
+    ),
+    "kept, and compared": (
+        rf"{_OPTIMIZER}([\s\S]*)\Z",
+        rf"\1{_KEPT.format('data')}\3\n" + _AT_THE_END.format("print(torch.equal(p, old))"),
+        ("written through a view",),
+    ),
 }
 
 
@@ -66,10 +85,76 @@ def program(name: str, values: tuple[object, ...], engine: str) -> str:
     return "".join(lines)
 
 
+_ALL = "moved = [p for group in optimizer.param_groups for p in group['params']]\n"
+_COPIED = "former = [p.detach().clone() for p in moved]\n"
+HABITS = {  # what people write around the step, and nothing is wrong with it
+    "none": "STEP",
+    "try it and go back": """
+STEP
+with torch.no_grad():
+    for p, q in zip(moved, former):
+        p.copy_(q)
+""",
+    "go back where it was bad": """
+STEP
+if loss.item() > 1.0:
+    for p, q in zip(moved, former):
+        p.data.copy_(q)
+""",
+    "compare": """
+STEP
+changes = [(p - q).norm().item() for p, q in zip(moved, former)]
+same = all(torch.equal(p.data, q) for p, q in zip(moved, former))
+""",
+    "go half the way": """
+STEP
+with torch.no_grad():
+    for p, q in zip(moved, former):
+        p.lerp_(q, 0.5)
+""",
+    "look": """
+sizes = [p.data.norm() for p in moved]
+data = [p.data for p in moved]
+STEP
+sizes = [q.norm() / p.grad.norm() for p, q in zip(moved, data) if p.grad is not None]
+""",
+    "decay by hand": """
+for p in moved:
+    weights = p.data
+    weights.mul_(0.999)
+    weights.add_(p.data, alpha=1e-4)
+STEP
+""",
+    "clip": """
+nn.utils.clip_grad_norm_(moved, 1.0)
+STEP
+with torch.no_grad():
+    for p in moved:
+        p.clamp_(-10, 10)
+""",
+    "average": """
+average = [p.detach().clone() for p in moved]
+STEP
+with torch.no_grad():
+    for p, q in zip(moved, average):
+        q.mul_(0.9).add_(p, alpha=0.1)
+""",
+}
+
+
+def with_habit(text: str, habit: str) -> str:
+    """The program with this around each step of its optimiser."""
+
+    def around(step: re.Match[str]) -> str:
+        return textwrap.indent(_ALL + _COPIED + HABITS[habit].replace("STEP", step[2]), step[1])
+
+    return re.sub(r"^( +)(optimizer\.step\(\))$", around, text, flags=re.MULTILINE)
+
+
 @pytest.mark.parametrize("engine", ["microtape", pytest.param("torch", marks=pytest.mark.parity)])
-@given(st.sampled_from(NAMES), st.tuples(*map(st.sampled_from, CONSTANTS.values())))
-def test_nothing_is_found(engine: str, name: str, values: tuple[object, ...]) -> None:
-    text = program(name, values, engine)
+@given(st.sampled_from(NAMES), st.tuples(*map(st.sampled_from, CONSTANTS.values())), st.sampled_from(sorted(HABITS)))
+def test_nothing_is_found(engine: str, name: str, values: tuple[object, ...], habit: str) -> None:
+    text = with_habit(program(name, values, engine), habit)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.write_text(text)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from microtape.recording.model.model import (
+    AliasUseRecord,
     ArgumentRecord,
     BackwardStep,
     BorderRecord,
@@ -38,6 +39,7 @@ from microtape.recording.model.model import (
     Statistics,
     TensorRecord,
     TensorRef,
+    UpdateRecord,
     Value,
     Variable,
 )
@@ -209,6 +211,9 @@ def recordings(draw: st.DrawFn) -> Recording:
         pass_ = 100  # not of this recording: it need not fit the gradient of a step
         return FiniteDifferences(pass_, node.id, output, elements, *both, draw(st.booleans()), draw(TEXT))
 
+    some_place, some_norm = st.none() | PLACES, st.none() | st.floats(0, 9)
+    updates = st.builds(UpdateRecord, tensor_ids, some_place, SMALL, some_norm, some_norm)
+    alias_uses = st.builds(AliasUseRecord, tensor_ids, TEXT, some_place, some_place, some_place, st.booleans())
     checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)
     scalars = st.none() | st.booleans() | st.integers() | st.floats(-1, 1) | TEXT
@@ -225,6 +230,8 @@ def recordings(draw: st.DrawFn) -> Recording:
         borders=draw(_tuples(borders)),
         freed=draw(_tuples(node_ids)),
         freed_by=draw(_tuples(st.builds(FreedRecord, node_ids, SMALL, st.none() | PLACES))),
+        updates=draw(_tuples(updates)),
+        alias_uses=draw(_tuples(alias_uses)),
         functions=tuple(function(node) for node in draw(_tuples(node_ids))),
         calls=tuple(map(call, range(call_count))),
         checks=tuple(map(check, draw(_some(checked)))),

@@ -261,7 +261,14 @@ def allclose(
 ) -> bool:
     """Whether |input - other| ≤ atol + rtol · |other| everywhere. Raises RuntimeError for different dtypes."""
     _check_one_dtype(input, other)
+    _tell("allclose", input, other)
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
+
+
+def _tell(op: str, *operands: TensorState) -> None:
+    """Tell the watcher about a comparison whose result is no tensor."""
+    if (watcher := watch.watcher) is not None:
+        watcher.compared(op, operands)
 
 
 def _check_one_dtype(x: TensorState, y: TensorState) -> None:
@@ -272,6 +279,7 @@ def _check_one_dtype(x: TensorState, y: TensorState) -> None:
 
 def equal(input: TensorState, other: TensorState) -> bool:
     """Whether both have the same shape and the same elements."""
+    _tell("equal", input, other)
     return bool(np.array_equal(input.array, other.array))
 
 

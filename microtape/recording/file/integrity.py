@@ -30,6 +30,7 @@ from microtape.recording.file.references import (
     within,
 )
 from microtape.recording.model.model import (
+    AliasUseRecord,
     BackwardStep,
     BorderRecord,
     CourseRecord,
@@ -78,6 +79,8 @@ class _Records(References):
         all_within(self.recording.freed, self.nodes, "freed nodes")
         for number, freed in enumerate(self.recording.freed_by):
             self._freed(freed, f"freed node {number}")
+        for number, use in enumerate(self.recording.alias_uses):
+            self._alias_use(use, f"use {number} of an alias")
         before = -1
         for course in self.recording.courses:
             within(course.pass_ - before - 1, MOST, f"course {before + 1}")
@@ -148,6 +151,11 @@ class _Records(References):
         self.tensor_id(one.tensor, where)
         self.place(one.place, where)
         within(one.passes, MOST, where)
+
+    def _alias_use(self, one: AliasUseRecord, where: str) -> None:
+        self.tensor_id(one.tensor, where)
+        for place in (one.place, one.made, one.written):
+            self.place(place, where)
 
     def _freed(self, one: FreedRecord, where: str) -> None:
         within(one.node, self.nodes, where)

@@ -37,7 +37,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.tables.columns import Column, Items
 
 _FORMAT = "microtape recording"
-_VERSION = 7  # knows the borders of Functions that are not given what they use
+_VERSION = 8
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 2_000_000_000  # four times that of a chain of a million operations
@@ -53,6 +53,7 @@ _TABLES = (  # stored as columns
     "checks",
     "updates",
     "freed_by",
+    "alias_uses",
     "functions",
     "calls",
     "jacobians",
@@ -62,6 +63,7 @@ _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and 
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
 _NEW_IN = {  # fields of a Recording by the format that added them
+    8: ("alias_uses",),
     6: ("courses",),
     5: ("functions", "calls", "jacobians"),
     4: ("updates", "freed_by"),

@@ -12,6 +12,7 @@ from microtape.basics.collector import paused
 from microtape.recording.findings.failing.aliasing import written_through_a_view
 from microtape.recording.findings.failing.failures import failures
 from microtape.recording.findings.failing.growth import growing_graphs
+from microtape.recording.findings.failing.no_copies import taken_for_copies
 from microtape.recording.findings.failing.refused import refused
 from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
@@ -42,7 +43,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
     idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, left_in_eval_mode,
-    clipped_in_vain, written_through_a_view,
+    clipped_in_vain, written_through_a_view, taken_for_copies,
     unmeant_broadcasts, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
     large_updates,
 )  # fmt: skip

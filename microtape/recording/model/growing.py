@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from microtape.recording.model.model import (
+    AliasUseRecord,
     BorderRecord,
     CallRecord,
     CourseRecord,
@@ -39,6 +40,7 @@ class GrowingRecording:
         self._checks: list[FiniteDifferences] = []
         self._jacobians: list[JacobianCheck] = []
         self._updates: dict[UpdateRecord, None] = {}  # two additions may know of the same one
+        self._alias_uses: dict[AliasUseRecord, None] = {}
         self._functions: list[FunctionRecord] = []
         self._calls: list[CallRecord] = []
         self._courses: list[CourseRecord] = []
@@ -64,6 +66,7 @@ class GrowingRecording:
         self._checks += more.checks
         self._jacobians += more.jacobians
         self._updates |= dict.fromkeys(more.updates)
+        self._alias_uses |= dict.fromkeys(more.alias_uses)
         self._functions += more.functions
         self._calls += more.calls
         self._courses += more.courses
@@ -80,6 +83,7 @@ class GrowingRecording:
             borders=tuple(self._borders), checks=tuple(self._checks), updates=tuple(self._updates),
             freed=tuple(self._freed), freed_by=tuple(self._freed_by.values()), functions=tuple(self._functions),
             calls=tuple(self._calls), jacobians=tuple(self._jacobians), courses=tuple(self._courses),
+            alias_uses=tuple(self._alias_uses),
         )  # fmt: skip
 
 

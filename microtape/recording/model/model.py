@@ -223,7 +223,18 @@ class UpdateRecord(NamedTuple):
     place: Place | None  # of the first write; None where the leaf was given other memory (`w.data = ...`)
     passes: int  # how many passes had begun before
     norm: float | None  # of the leaf before the first write; None: not finite
-    change: float | None  # the norm of the difference; None: not finite, or the shape changed
+    change: float | None  # the norm of the difference; None: not finite, undone by other writes, or the shape changed
+
+
+class AliasUseRecord(NamedTuple):
+    """A use of a tensor that shares the memory of a leaf (`w.detach()`, `w.data`), which was written to meanwhile."""
+
+    tensor: int  # the leaf
+    op: str  # what uses it: "copy" for `load_state_dict`
+    place: Place | None
+    made: Place | None  # where the alias was made; None if it is the leaf itself, under two names
+    written: Place | None  # the first or last write in between, if one is known
+    is_with_itself: bool  # whether `op` compares it with the same memory, or copies it there
 
 
 class Pass(NamedTuple):
@@ -294,6 +305,7 @@ class Recording(Displayed):
     functions: tuple[FunctionRecord, ...] = ()  # the calls of custom Functions that were recorded, in tape order
     calls: tuple[CallRecord, ...] = ()  # the user's functions that ran inside of the engine's, in order of time
     jacobians: tuple[JacobianCheck, ...] = ()  # of small nodes, if the recorder was asked to check
+    alias_uses: tuple[AliasUseRecord, ...] = ()  # in order of time
     courses: tuple[CourseRecord, ...] = ()  # of each hundredth pass or so, in order of time
 
     def __repr__(self) -> str:

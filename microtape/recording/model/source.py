@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from microtape.recording.model.model import Place, Recording, TensorRef
@@ -135,6 +135,49 @@ def targets(text: str) -> Mapping[Position, str]:
         if isinstance(target, ast.Name | ast.Attribute):
             found[_position(value, lines)] = ast.unparse(target)
     return found
+
+
+@functools.lru_cache(maxsize=64)
+def holders(text: str) -> Mapping[Position, tuple[str, bool]]:
+    """The variables that hold what an expression gave, and whether it is alone: not in a list, a tuple or a dict."""
+    tree = tree_of(text)
+    found: dict[Position, tuple[str, bool]] = {}
+    lines = text.split("\n")
+    for statement in ast.walk(tree) if tree is not None else ():
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
+            several = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found |= {_position(one, lines): held for one, held in _held(several[0], statement.value)}
+    return found
+
+
+def _held(target: ast.expr, value: ast.expr, is_alone: bool = True) -> Iterator[tuple[ast.expr, tuple[str, bool]]]:
+    """The expressions whose results an assignment keeps, each with the variable."""
+    match target, value:
+        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List() if len(target.elts) == len(value.elts):
+            for pair in zip(target.elts, value.elts, strict=True):
+                yield from _held(*pair)
+        case ast.Subscript(), _:
+            yield from _held(target.value, value, is_alone=False)
+        case ast.Name() | ast.Attribute(), _:
+            yield from ((one, (ast.unparse(target), is_alone and one is value)) for one in _kept(value))
+
+
+def _kept(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose results a value is, or consists of."""
+    match value:
+        case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Dict(values=inner):
+            pass
+        case ast.ListComp(elt=one) | ast.GeneratorExp(elt=one) | ast.DictComp(value=one):
+            inner = [one]
+        case ast.IfExp(body=one, orelse=other):
+            inner = [one, other]
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "dict"), args=inner):
+            pass
+        case _:
+            yield value
+            return
+    for one in inner:
+        yield from _kept(one)
 
 
 def _position(node: Any, lines: list[str]) -> Position:

@@ -91,8 +91,13 @@ class GraphNode:
         return found
 
 
-_CROSSINGS = count(1)
+_MOMENTS = count(1)
 _NONE: Mapping[str, Any] = {}
+
+
+def next_moment() -> int:
+    """A number that is larger than all earlier ones, to tell what came first."""
+    return next(_MOMENTS)
 
 
 class Operation:
@@ -129,7 +134,7 @@ class Operation:
 
     def crosses(self, kind: BorderKind) -> None:
         """Note that it is a border, and that it comes after all others."""
-        self.kind, self.crossing = kind, next(_CROSSINGS)
+        self.kind, self.crossing = kind, next_moment()
 
     @property
     def word(self) -> str:

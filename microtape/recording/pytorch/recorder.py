@@ -90,7 +90,7 @@ class TorchRecorder:
         if check not in (None, "functions"):
             self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
         self.optimizer_steps = OptimizerSteps(
-            self.operations, self._modes, self.threads, lambda leaf, site: self.updates.stepped(leaf, site), self.faults
+            self.operations, self._modes, self.threads, lambda: self.updates, self.faults
         )
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
@@ -121,7 +121,7 @@ class TorchRecorder:
         updates = (
             self.segments[-1].updates.next_segment(self.count)
             if self.segments
-            else Updates(self.operations.writes.sites, self.values)
+            else Updates(self.operations.writes.last, self.values)
         )
         values = self.tensors.begin_segment(renews=renews)
         if self.segments:
@@ -132,7 +132,8 @@ class TorchRecorder:
         checker = None
         if self.check is not None:
             checker = TorchChecker(self.check, known, self.sources.is_installed, self.tensors, self.faults)
-        self.segments.append(Segment(reached, tape, [], checker, updates, TorchCalls(budget)))
+        uses = self.operations.aliases.begin_segment()
+        self.segments.append(Segment(reached, tape, [], checker, updates, uses, TorchCalls(budget)))
         segment = self.segments[-1]
         self.reached, self.tape, self.passes = segment.reached, segment.tape, segment.passes
         self.checker, self.updates, self.calls = segment.checker, segment.updates, segment.calls
@@ -193,7 +194,7 @@ class TorchRecorder:
         if self.asleep:
             self.asleep = False
             self.updates.pass_began((), self.count)  # how far the leaves have moved meanwhile is nobody's update
-            self.operations.writes.sites.clear()
+            self.operations.writes.last.clear()
             self.operations.quiet -= 1
             for mode in self._modes:
                 mode.put_on()
@@ -306,7 +307,7 @@ class TorchRecorder:
                 )  # fmt: skip
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
-                    self.operations.writes.sites.clear()
+                    self.operations.writes.last.clear()
                     self.reached.find_names(user_frame(frame), self.tape.is_numbered)
                     self.values.clear()
                 return opened

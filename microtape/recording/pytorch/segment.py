@@ -13,6 +13,7 @@ from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.updates import Updates
+from microtape.recording.writing.aliases import AliasUses
 
 
 class WhoFreed:
@@ -30,6 +31,7 @@ class Recorded(NamedTuple):
     passes: list[Pass]
     checker: TorchChecker | None
     updates: Updates
+    alias_uses: AliasUses
     calls: TorchCalls
 
     def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
@@ -45,6 +47,7 @@ class Segment(NamedTuple):
     passes: list[PassNotes]
     checker: TorchChecker | None
     updates: Updates
+    alias_uses: AliasUses
     calls: TorchCalls
 
     def recorded(self, taken: set[GraphNode]) -> Recorded:
@@ -55,4 +58,4 @@ class Segment(NamedTuple):
         self.tape.number()
         passes = [one.record(self.tape) for one in self.passes]
         self.calls.resolve(self.tape, passes, taken)
-        return Recorded(self.tape, passes, self.checker, self.updates, self.calls)
+        return Recorded(self.tape, passes, self.checker, self.updates, self.alias_uses, self.calls)

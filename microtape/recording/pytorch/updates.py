@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.notes import SeenTensor
+from microtape.recording.pytorch.notes import SeenTensor, next_moment
+from microtape.recording.pytorch.operations.writes import Write
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
 from microtape.recording.pytorch.tensors import storage_of
@@ -30,6 +31,7 @@ class _Sample:
 
     def __init__(self, taken: Any, count: int) -> None:
         self._taken, self._count = taken, count
+        self.moment = next_moment()
 
     @property
     def is_pending(self) -> bool:
@@ -59,7 +61,8 @@ class _Look(NamedTuple):
     old: _Sample
     new: _Sample
     stepped: CallSite | None  # the step of an optimiser that was asked to update it, or _NOT_STEPPED
-    written: CallSite | None  # the last call that wrote into it
+    is_undone: bool  # whether others may have undone that step: they wrote to the leaf after it
+    written: Write | None  # the last one, if it came after `old` was read
     is_reached: bool = True  # whether a pass has reached it
 
     @property
@@ -83,20 +86,27 @@ class Updates:
     The elements of a leaf on a device are fetched with the values of the next pass, and compared after it.
     """
 
-    def __init__(self, sites: Mapping[int, CallSite | None], values: Values) -> None:
-        self.sites = sites  # storage -> the last call that wrote into it
+    def __init__(self, writes: Mapping[int, Write], values: Values) -> None:
+        self.writes = writes  # the last one by storage, since the last pass began
         self._values = values
         self._looks: list[_Look] = []  # that were not compared yet
         self._before: dict[SeenTensor, _Sample] = {}
         self._found: list[_Update] = []
         self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
+        self._after_step: dict[SeenTensor, int] = {}  # when the last step of these leaves had ended
 
     def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
         """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
         self._stepped.setdefault(leaf, site)
         if (earlier := self._kept_earlier) is not None:
             earlier.stepped(leaf, site)
+
+    def step_ended(self, leaf: SeenTensor) -> None:
+        """The step of an optimiser has ended, and the leaf is among its parameters."""
+        self._after_step[leaf] = next_moment()
+        if (earlier := self._kept_earlier) is not None:
+            earlier.step_ended(leaf)
 
     @property
     def _kept_earlier(self) -> Updates | None:
@@ -105,7 +115,7 @@ class Updates:
 
     def next_segment(self, passes: int) -> Updates:
         """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
-        following = Updates(self.sites, self._values)
+        following = Updates(self.writes, self._values)
         following._before, following._earlier = dict(self._before), weakref.ref(self)
         return following
 
@@ -137,12 +147,24 @@ class Updates:
                 continue
             old, self._before[leaf] = self._before[leaf], sample
             stepped = self._stepped.pop(leaf, _NOT_STEPPED)
-            self._looks.append(_Look(leaf, passes, old, sample, stepped, self.sites.get(storage_of(leaf.tensor))))
+            written, is_undone = self._written_since(old.moment, leaf), self._is_written_after_step(leaf)
+            self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, written))
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
             if leaf.is_leaf and sample is not None:
-                self._looks.append(_Look(leaf, passes, sample, sample, site, None, is_reached=False))
+                is_undone = self._is_written_after_step(leaf)
+                self._looks.append(_Look(leaf, passes, sample, sample, site, is_undone, None, is_reached=False))
         self._stepped.clear()
+        self._after_step.clear()
+
+    def _written_since(self, moment: int, leaf: SeenTensor) -> Write | None:
+        """The last write into the leaf's memory, if it came after this moment."""
+        written = self.writes.get(storage_of(leaf.tensor))
+        return written if written is not None and written.moment > moment else None
+
+    def _is_written_after_step(self, leaf: SeenTensor) -> bool:
+        moment = self._after_step.get(leaf)
+        return moment is not None and self._written_since(moment, leaf) is not None
 
     def _compare(self) -> None:
         """Compare what was seen in the last looks; elements that are yet to be fetched later."""
@@ -154,12 +176,16 @@ class Updates:
             if one.old.elements is None or one.new.elements is None:
                 continue
             old, new, scale = one.old.elements, one.new.elements, one.old.scale
+            written = one.written.site if one.written is not None else None
             if old.shape != new.shape or old.tobytes() != new.tobytes():
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
-                site = one.written if one.stepped in (None, _NOT_STEPPED) else one.stepped
+                site = written if one.stepped in (None, _NOT_STEPPED) else one.stepped
                 self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached))
-            elif one.stepped is not _NOT_STEPPED and one.leaf.is_leaf:
-                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), 0.0, one.stepped, one.is_reached))
+            elif one.leaf.is_leaf and (one.stepped is not _NOT_STEPPED or one.written is not None):
+                is_step = one.stepped is not _NOT_STEPPED
+                change = 0.0 if is_step and not one.is_undone else None
+                site = one.stepped if is_step else written
+                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), change, site, one.is_reached))
 
     def _sample(self, leaf: SeenTensor) -> _Sample | None:
         """Evenly spaced elements of a leaf."""

@@ -184,8 +184,9 @@ class ScriptRecorder:
         self.end(failed=last.has_failed)
 
     def settle(self, search: Search) -> None:
-        """At the end of a search that found nothing worse: save the last pass if it refutes what was noticed before."""
-        if search.is_refuted_by(self.recorder.recording):
+        """At the end: save the last pass if something is wrong after it, or if it refutes what was noticed before."""
+        recording = self.recorder.recording
+        if search.finds(recording) or search.is_refuted_by(recording):
             self.save((search.told(_NOTICED, self.recorder.count),))
 
     def forget_earlier(self, search: Search) -> None:

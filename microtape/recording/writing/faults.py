@@ -32,6 +32,7 @@ MISSING_WITHOUT = {  # the event -> what is missing without it
     "called": "a place where the history of a tensor ends",
     "without_history": "a place where the history of a tensor ends",
     "value_taken": "a number that was taken out of a tensor",
+    "compared": "a comparison",
     "writing": "a write to a leaf",
     "stepped": "the step of an optimiser",
     "call_started": "what happens in a function that backward or apply calls",

@@ -12,6 +12,7 @@ import numpy as np
 from microtape.basics.scope import Scope
 from microtape.recording.model.growing import GrowingRecording
 from microtape.recording.model.model import (
+    AliasUseRecord,
     BorderRecord,
     CallRecord,
     FiniteDifferences,
@@ -109,13 +110,13 @@ def _part(
     sources: Sources,
     count: int,
 ) -> _Part:
-    updates = _updates(segment, sources, count)
+    updates, uses = _updates(segment, sources, count), _alias_uses(segment, sources)
     nodes, tensors = segment.records(first)
     passes = sorted([*segment.passes, *unfinished], key=lambda one: one.index)
     checker = segment.checker
     checks, jacobians = (checker.found, checker.jacobians) if checker is not None else ((), ())
     functions, calls = segment.calls.functions, segment.calls.records()
-    return _Part(segment.tape, nodes, tensors, passes, borders, checks, jacobians, updates, functions, calls)
+    return _Part(segment.tape, nodes, tensors, passes, borders, checks, jacobians, updates, uses, functions, calls)
 
 
 def _updates(segment: Segment, sources: Sources, count: int) -> list[UpdateRecord]:
@@ -138,6 +139,19 @@ def _updates(segment: Segment, sources: Sources, count: int) -> list[UpdateRecor
     ]
 
 
+def _alias_uses(segment: Segment, sources: Sources) -> list[AliasUseRecord]:
+    """The records of the uses of aliases; their leaves are put on the tape."""
+    records = []
+    for one in segment.alias_uses.values():
+        segment.tape.put(one.leaf)
+        place, made, written = (
+            sources.place(site) if site is not None else None for site in (one.site, one.made, one.written)
+        )
+        if (tensor := segment.tape.number_of(one.leaf)) is not None:
+            records.append(AliasUseRecord(tensor, one.op, place, made, written, one.is_with_itself))
+    return records
+
+
 class _Part(NamedTuple):
     """The records of one segment, with its own numbers."""
 
@@ -149,6 +163,7 @@ class _Part(NamedTuple):
     checks: Sequence[FiniteDifferences]
     jacobians: Sequence[JacobianCheck]
     updates: Sequence[UpdateRecord]
+    alias_uses: Sequence[AliasUseRecord]
     functions: Sequence[FunctionRecord]
     calls: Sequence[CallRecord]
 
@@ -174,7 +189,7 @@ class _Joined:
         return _addition(
                 nodes=part.nodes, tensors=part.tensors, passes=part.passes, scopes=part.tape.scopes.records,
                 borders=part.borders, checks=part.checks, jacobians=part.jacobians, updates=part.updates, freed=freed,
-                freed_by=freed_by, functions=part.functions, calls=part.calls,
+                freed_by=freed_by, alias_uses=part.alias_uses, functions=part.functions, calls=part.calls,
         )  # fmt: skip
 
     def add(self, part: _Part) -> Recording:
@@ -198,6 +213,7 @@ class _Joined:
             checks=[one._replace(node=nodes[one.node]) for one in part.checks],
             jacobians=[one._replace(node=nodes[one.node]) for one in part.jacobians],
             updates=[one._replace(tensor=numbers[one.tensor]) for one in part.updates],
+            alias_uses=[one._replace(tensor=numbers[one.tensor]) for one in part.alias_uses],
             freed=freed,
             freed_by=freed_by,
             functions=[new.function(one) for one in part.functions if nodes[one.node] >= known_nodes],

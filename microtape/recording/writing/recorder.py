@@ -23,6 +23,7 @@ from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, HookCall, Recording
 from microtape.recording.model.options import Check
+from microtape.recording.writing.aliases import MAKING, Aliases
 from microtape.recording.writing.calls.call import CallBudget, Calls, notes_of
 from microtape.recording.writing.calls.call_stack import CallStack
 from microtape.recording.writing.copies import copied
@@ -65,6 +66,7 @@ class Recorder(Watcher, Displayed):
         self.after_pass = after_pass
         self.sources = Sources(root)
         self.faults = Faults()
+        self.aliases = Aliases()
         self.segments: list[Segment] = []
         self.begin_segment()
         self.count = 0  # how many passes have begun
@@ -163,8 +165,9 @@ class Recorder(Watcher, Displayed):
         known = self.segments[-1].checker if self.segments else None
         checker = GradientChecker(self.check, known, self.sources.is_installed) if self.check is not None else None
         updates = self.segments[-1].updates.next_segment(self.count) if self.segments else Updates()
-        self.segments.append(Segment(Tape(self.sources, self.faults, copies), [], checker, updates, Calls(budget)))
-        self.tape, self.passes, self.checker, self.updates, self.calls = self.segments[-1]
+        tape, uses = Tape(self.sources, self.faults, copies), self.aliases.begin_segment()
+        self.segments.append(Segment(tape, [], checker, updates, uses, Calls(budget)))
+        self.tape, self.passes, self.checker, self.updates, _, self.calls = self.segments[-1]
 
     # Watcher
 
@@ -182,6 +185,7 @@ class Recorder(Watcher, Displayed):
         if self.checker is not None:
             with self.faults.noting(f"the check of the gradients of %{made}"):
                 self.checker.remember(node, operands, outputs, in_place)
+        self._note_use(node, operands, outputs, in_place)
 
     @shielded
     def unrecorded(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
@@ -191,9 +195,14 @@ class Recorder(Watcher, Displayed):
             self.tape.borders.crossed(
                 op_of(node), operands, outputs, in_place, len(self.tape.nodes), overwrites=on_tape
             )
+            self._note_use(node, operands, outputs, in_place)
         else:
             self.call_stack.meet(operands)
         self.call_stack.note_operation(node, given_operands(node, operands), outputs, in_place, None)
+
+    def _note_use(self, node: Node, operands: Sequence[Any], outputs: Sequence[Any], in_place: bool) -> None:
+        if self.aliases.concern(operands):
+            self.aliases.used(op_of(node), (outputs[0], *operands[1:]) if in_place else operands)
 
     @shielded
     def called(self, node: Any, args: Sequence[Any], raw: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -208,6 +217,10 @@ class Recorder(Watcher, Displayed):
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.crossed(op, operands, (output,), operands[0] is output, len(self.tape.nodes))
+            if op in MAKING:
+                self.aliases.made(operands[0], output)
+            else:
+                self.aliases.used(op, operands)
         else:
             self.call_stack.meet(operands)
         if op != "grad":  # whose pass was noted
@@ -218,7 +231,14 @@ class Recorder(Watcher, Displayed):
         """See Watcher."""
         if not self._withdrawn():
             self.tape.borders.left(op, tensor, value)
+            self.aliases.used(op, (tensor,))
         self.call_stack.note("operation", op, (tensor,), (value,))
+
+    @shielded
+    def compared(self, op: str, operands: Sequence[TensorState]) -> None:
+        """See Watcher."""
+        if not self._withdrawn():
+            self.aliases.used(op, operands)
 
     @shielded
     def tensor_made(self, value: Any, tensor: TensorState) -> None:
@@ -236,6 +256,7 @@ class Recorder(Watcher, Displayed):
         self.tape.keep(tensor)
         if not self.open:
             self.updates.writing(tensor, self.count)
+        self.aliases.writing(tensor)
 
     @shielded
     def stepped(self, parameters: Sequence[TensorState]) -> None:

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
+from microtape.recording.writing.aliases import AliasUses
 from microtape.recording.writing.calls.call import Calls
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_records import tape_records
@@ -31,6 +32,7 @@ class Segment(NamedTuple):
     passes: list[Pass]
     checker: GradientChecker | None
     updates: Updates
+    alias_uses: AliasUses
     calls: Calls
 
     def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:

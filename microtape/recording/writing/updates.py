@@ -23,6 +23,12 @@ class _Update:
         self.is_reached = True  # whether a pass has reached the leaf
         self.norm: float | None = None
         self.change: float | None = None
+        self.has_changed = False  # whether the leaf is known to have changed, though it may change back
+
+    def goes_on(self) -> None:
+        """The leaf is about to be written to again, perhaps by a call that will undo what the first one has done."""
+        if not self.has_changed and _site() != self.site:
+            self.has_changed = not _same(self.old, self.leaf.array)
 
     def settle(self) -> None:
         """Note how far the writes have moved the leaf."""
@@ -30,6 +36,8 @@ class _Update:
             old, new = (np.asarray(one, dtype=np.complex128) for one in (self.old, self.leaf.array))
             self.norm = _norm(old)
             self.change = _norm(new - old) if new.shape == old.shape else None
+        if self.change == 0 and self.has_changed:
+            self.change = None
         self.old = _NONE
 
 
@@ -84,10 +92,10 @@ class Updates:
 
     def _opened(self, leaf: TensorState, passes: int, old: npt.NDArray[Any]) -> None:
         """Note the leaf's old value, if this is the first write since the last pass began."""
-        if id(leaf) not in self._open:
-            frame = user_frame(sys._getframe(1))
-            site = CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
-            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), site)
+        if (opened := self._open.get(id(leaf))) is not None:
+            opened.goes_on()
+        else:
+            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), _site())
             opened.is_reached = id(leaf) in self._leaves or (
                 leaf.meta is not None and leaf.meta.accumulator is not None
             )
@@ -109,6 +117,11 @@ class Updates:
         self._close(passes)
         self._look()
         return self._found
+
+
+def _site() -> CallSite | None:
+    frame = user_frame(sys._getframe(1))
+    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def _norm(array: npt.NDArray[Any]) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from microtape.recording.findings import findings
 
 
@@ -49,3 +51,29 @@ def test_a_sum_that_is_reset_before_the_next_update_is_no_fault_in_any_segment()
             recorder.begin_segment()
             by_maker.step()
     assert [one for one in findings(recorder.recording) if one.severity != "notice"] == []
+
+
+@pytest.mark.parametrize("through", ["weight", "weight.data", "weight.detach()"])
+@pytest.mark.parametrize("is_undone", [True, False])
+def test_a_step_that_is_undone_is_not_one_of_nothing(through: str, is_undone: bool) -> None:
+    """Someone tries a step and goes back; the same without a learning rate."""
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    layer = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1 if is_undone else 0.0)
+    with TorchRecorder() as recorder:
+        for _ in range(2):
+            optimizer.zero_grad()
+            layer(torch.ones(3, 2)).sum().backward()
+            before = [one.detach().clone() for one in layer.parameters()]
+            optimizer.step()
+            for weight, old in zip(layer.parameters(), before, strict=True):
+                if is_undone:
+                    with torch.no_grad():
+                        eval(through, {"weight": weight}).copy_(old)
+    recording = recorder.recording
+    assert [one.change for one in recording.updates] == [None if is_undone else 0.0] * 4
+    kinds = [one.kind for one in findings(recording) if one.severity != "notice"]
+    assert kinds == ([] if is_undone else ["no update"])

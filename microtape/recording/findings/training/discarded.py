@@ -24,12 +24,12 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
         passes = list(program.steps_of(node))
         places = {program.recording.passes[i].place for i, _ in passes}
         place = places.pop() if len(places) == 1 else None
-        written = [one.place for one in updates if one.change]
+        written = [one.place for one in updates if one.change != 0]
         if place is None or len(written) < _FEWEST or any(
             one is None or (one.file, one.function) != (place.file, place.function) for one in written
         ):  # fmt: skip
             continue
-        batches = _batches(program, passes, [one for one in updates if one.change])
+        batches = _batches(program, passes, [one for one in updates if one.change != 0])
         sizes = {len(one) for one in batches}
         if len(batches) < _FEWEST or len(sizes) > 1 or sizes == {1}:
             continue
@@ -63,7 +63,7 @@ def _finding(
 ) -> Finding:
     position, step = batch[-1]
     place, name = program.recording.passes[position].place, program.tensor_name(tensor)
-    update = next(one for one in updates if one.change)
+    update = next(one for one in updates if one.change != 0)
     text = headline(
         f"{at(update.place)} uses one gradient of {len(batch)}: the others are reset before it",
         f"An update uses one gradient of {len(batch)}: the others are reset before it",

@@ -33,6 +33,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     word_of,
 )
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.operations.aliases import Aliases
 from microtape.recording.pytorch.operations.made import innermost, is_made_since, made_inside
 from microtape.recording.pytorch.operations.mode_stack import push, remove
 from microtape.recording.pytorch.operations.taken_numbers import TakenNumbers
@@ -59,7 +60,8 @@ class Operations(_Mode):  # type: ignore[misc]
         self.quiet = 0  # if not 0, nothing is noted but what `hearing` lets through
         self._ranges = Ranges[Operation]()
         self.taken = TakenNumbers(tensors)
-        self.writes = Writes()
+        self.aliases = Aliases(tensors, faults)
+        self.writes = Writes(self.aliases)
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
         self._borders = False  # whether any border was crossed
@@ -172,6 +174,7 @@ class Operations(_Mode):  # type: ignore[misc]
             seen, version = tensors.read(result)
             seen.node, seen.output_nr = weakref.ref(node), result.output_nr
             node.outputs[seen.output_nr] = seen, version
+        self.aliases.note_use(function, before, frame)
         if end == node.sequence_nr + 1 == start + 1:
             tensors.values.clear()
         else:
@@ -228,6 +231,7 @@ class Operations(_Mode):  # type: ignore[misc]
             return
         end = _next_number()
         self.duals_were_made = self.duals_were_made or kind == MAKES_DUAL
+        self.aliases.note_use(function, before, frame)
         wrote = [one for one, version in before if version_of(one) != version]
         if kind == TAKES:
             self._took(function, before, result, frame)
@@ -349,6 +353,8 @@ class Operations(_Mode):  # type: ignore[misc]
             kind = "not an argument" if self._met else "not differentiable"
         operation.crosses(kind)
         self._borders = True
+        if detaches:
+            self.aliases.note_made(operation.operands[0][0])
         for one in results:
             seen, version = self.tensors.read(one)
             if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):

@@ -10,13 +10,12 @@ from typing import Any
 import torch
 from torch.optim import optimizer as _optimizer
 
-from microtape.basics.call_site import CallSite
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.pytorch.calls.call_sites import site_of
-from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.faults import Faults
 
 _is_compiling = torch.compiler.is_compiling
@@ -34,7 +33,7 @@ class OptimizerSteps:
     Args:
         operations: notes the writes.
         modes: what is taken off.
-        stepped: is told of each parameter before the step, with the line.
+        updates: those of the segment; they are told of each parameter before a step, with the line, and after it.
     """
 
     def __init__(
@@ -42,11 +41,11 @@ class OptimizerSteps:
         operations: Operations,
         modes: Sequence[StackedMode],
         threads: Threads,
-        stepped: Callable[[SeenTensor, CallSite | None], None],
+        updates: Callable[[], Updates],
         faults: Faults,
     ) -> None:
         self._operations, self._modes, self._threads = operations, modes, threads
-        self._stepped, self._faults = stepped, faults
+        self._updates, self._faults = updates, faults
         self._running: list[tuple[Any, int]] | None = None  # while our modes are off: parameters and their versions
         self._hooks = contextlib.ExitStack()
 
@@ -79,9 +78,9 @@ class OptimizerSteps:
             return
         with self._faults.noting("the step of an optimiser"), _WithoutFunctionModes():
             site = site_of(sys._getframe(1))
-            parameters = [one for group in optimizer.param_groups for one in group["params"]]
+            parameters = _parameters(optimizer)
             for one in parameters:
-                self._stepped(self._operations.tensors.see(one), site)
+                self._updates().stepped(self._operations.tensors.see(one), site)
             if not self._is_in_first_thread() or _runs_code_of_the_program(optimizer, args, kwargs):
                 return
             read = self._operations.tensors.read
@@ -93,12 +92,22 @@ class OptimizerSteps:
                 self._running = versions
 
     def _ended(self, optimizer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        before = self._running
-        if before is None or not self._is_in_first_thread():
+        if _is_compiling():
             return
-        with self._faults.noting("the step of an optimiser"):
-            self._operations.writes.note_step(before, site_of(sys._getframe(1)), self._operations.tensors)
-        self.settle()
+        before = self._running
+        if before is not None and self._is_in_first_thread():
+            with self._faults.noting("the step of an optimiser"):
+                self._operations.writes.note_step(before, site_of(sys._getframe(1)), self._operations.tensors)
+            self.settle()
+        if self._operations.quiet or stack_ident() not in self._threads:
+            return
+        with self._faults.noting("the step of an optimiser"), _WithoutFunctionModes():
+            for one in _parameters(optimizer):
+                self._updates().step_ended(self._operations.tensors.see(one))
+
+
+def _parameters(optimizer: Any) -> list[Any]:
+    return [one for group in optimizer.param_groups for one in group["params"]]
 
 
 def _runs_code_of_the_program(optimizer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:

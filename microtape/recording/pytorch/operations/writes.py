@@ -4,29 +4,39 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.notes import Operation, SeenTensor, origin_of
+from microtape.recording.pytorch.notes import Operation, SeenTensor, next_moment, origin_of
+from microtape.recording.pytorch.operations.aliases import Aliases
 from microtape.recording.pytorch.tensors import Tensors, storage_of, version_of
 
 _MOST_TENSORS = 8192
 _MOST_WRITES = 8  # of one tensor: the last ones
 
 
+class Write(NamedTuple):
+    """The last write into a piece of memory: the call, and when it was."""
+
+    site: CallSite | None
+    moment: int
+
+
 class Writes:
     """What was written since the last pass."""
 
-    def __init__(self) -> None:
-        self.sites: dict[int, CallSite | None] = {}  # storage -> the last call that wrote into it
+    def __init__(self, aliases: Aliases) -> None:
+        self._aliases = aliases
+        self.last: dict[int, Write] = {}  # by storage
         self._without_node: dict[SeenTensor, deque[tuple[int, Operation]]] = {}  # the version after each
 
     def note(self, tensor: Any, site: CallSite | None) -> None:
         """Note the call that has written into a tensor."""
         if storage := storage_of(tensor):
-            self.sites[storage] = site
+            self.last[storage] = Write(site, next_moment())
+            self._aliases.note_write(tensor, storage, site)
 
     def note_without_node(self, seen: SeenTensor, version: int, operation: Operation) -> None:
         """Note a write that made no node, but a version of a tensor with a history."""

@@ -130,6 +130,14 @@ def test_a_file_of_format_5_is_read_still() -> None:
     assert recording.courses == ()
 
 
+def test_a_file_of_format_7_is_read_still() -> None:
+    """It had no uses of aliases."""
+    recording = load(Path(__file__).parent / "golden" / "version7.tape")
+    assert [one.kind for one in recording.borders] == ["not an argument", "no_grad"] * 2
+    assert len(recording.updates) == 2
+    assert recording.alias_uses == ()
+
+
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:
     x = mt.tensor(1.0, requires_grad=True)
     y = x

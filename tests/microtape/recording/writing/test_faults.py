@@ -14,6 +14,7 @@ from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import FAULT
 from microtape.recording.script.run import record_script
 from microtape.recording.writing import open_pass, tape
+from microtape.recording.writing.aliases import Aliases
 from microtape.recording.writing.calls import call
 from microtape.recording.writing.calls.call_stack import CallStack
 from microtape.recording.writing.faults import shielded
@@ -48,7 +49,9 @@ def network():
     number = h.sum().item()
     loss = ((h - target) * scale).sum() + mt.tensor(number)
     loss.backward()
+    kept = w.detach()
     mt.optim.SGD([w, v], lr=0.1).step()
+    mt.equal(kept, w)
     return [w.grad, v.grad]
 
 
@@ -163,6 +166,7 @@ INSIDE = [
     *[(open_pass.OpenPass, name) for name in ("__init__", "start", "deliver", "end", "copy", "finish")],
     *[(call.Call, name) for name in ("__init__", "add", "entered", "leaving", "returned", "record", "complete")],
     *[(CallStack, name) for name in ("function_called", "arguments_of", "_as_they_are", "_end")],
+    *[(Aliases, name) for name in ("made", "writing", "used")],
     (tape, "frozen"), (open_pass, "copied"), (tape, "NodeEntry"), (tape, "TensorEntry"),
 ]  # fmt: skip
 

@@ -157,3 +157,20 @@ def test_recording_changes_no_step() -> None:
     found: list[list[float]] = []
     record(lambda: found.append(trained()))
     assert found == [trained()]
+
+
+def to_and_fro(w: mt.Tensor) -> None:
+    before = w.detach().clone()
+    by_hand(w)
+    w.data.copy_(before)
+
+
+def by_zero(w: mt.Tensor) -> None:
+    with mt.no_grad():
+        w -= 0 * w.grad
+        w *= 1
+
+
+@pytest.mark.parametrize(("update", "change"), [(to_and_fro, None), (by_zero, 0.0)])
+def test_a_change_that_is_undone_is_not_one_of_nothing(update: object, change: float | None) -> None:
+    assert [one.change for one in trained(update).updates] == [change] * 2

@@ -22,6 +22,7 @@ FindingKind: TypeAlias = Literal[
     "vanishing",
     "exploding",
     "identical units",  # units of a layer that compute the same and get the same gradients, pass after pass
+    "shared layer",  # that a list holds several times
     "eval mode",  # in which a model trains, since nothing has called train() after eval()
     "clipping",  # of gradients that were used already, are yet to come, or are scaled
     "wrong derivative",  # finite differences contradict it
@@ -32,6 +33,7 @@ FindingKind: TypeAlias = Literal[
     "no update",  # an optimiser's step changed nothing, though gradients had come
     "large update",
     "broadcast",  # that nobody meant
+    "reshape",  # that moves no number, where dimensions were perhaps to change places
     "probabilities",  # given to a loss that takes scores or logarithms
     "written through a view",
     "growing graph",

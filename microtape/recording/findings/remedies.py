@@ -62,6 +62,8 @@ def against_not_finite(
             f"The input is negative, where {op} has no real value: find out why, or make it positive, such as by "
             "softplus, exp or clamp(min=eps)."
         )
+    if op == "kl_div" and is_nan and not in_backward:
+        return "The target is negative, so it is no probability: pass log_target=True if it holds logarithms."
     if op in _ROOTS:
         return f"Keep the input away from 0: {op}(x + eps), or clamp x to a small number first."
     if op in _LOGARITHMS:

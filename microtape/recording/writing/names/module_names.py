@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from microtape.recording.writing.names.variable_names import Held, is_tensor, tensors_in_frames
 
-_MOST = 20_000  # parameters of one module
+_MOST = 20_000  # tensors of one module
 _MOST_HIDDEN = 100  # of one container
 
 
@@ -54,10 +54,23 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
     variables = list(tensors_in_frames(frame, Held(kinds.is_tensor, members)))
     modules = _outermost(list(found.values()))
     for name, module in modules:
-        for path, tensor in [*module.named_parameters(), *module.named_buffers()][:_MOST]:
+        for path, tensor in islice(_members(module, kinds), _MOST):
             is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
             yield path if is_clear else f"{name}.{path}", tensor
     yield from variables
+
+
+def _members(module: Any, kinds: Kinds) -> Iterator[tuple[str, Any]]:
+    """The tensors of a module with their paths: also plain attributes, and all paths of a part that it has twice."""
+    yield from module.named_parameters()
+    yield from module.named_buffers()
+    for path, inner in module.named_modules():
+        before = f"{path}." if path else ""
+        yield from ((before + name, held) for name, held in vars(inner).items() if kinds.is_tensor(held))
+        parts = list(inner._modules.items())
+        if len({id(part) for _, part in parts}) < len(parts):
+            for name, part in parts:
+                yield from part.named_parameters(before + name) if part is not None else ()
 
 
 def _in_containers(name: str, module: Any, kinds: Kinds) -> Iterator[tuple[str, Any]]:

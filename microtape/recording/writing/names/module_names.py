@@ -52,7 +52,7 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
         return [] if issubclass(type(value), kinds.nameless) else None
 
     variables = list(tensors_in_frames(frame, Held(kinds.is_tensor, members)))
-    modules = _outermost(list(found.values()))
+    modules = _outermost(list(found.values()), kinds)
     for name, module in modules:
         for path, tensor in islice(_members(module, kinds), _MOST):
             is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
@@ -83,11 +83,7 @@ def _in_containers(name: str, module: Any, kinds: Kinds) -> Iterator[tuple[str, 
                 yield f"{name}.{attribute}[{key!r}]", one
 
 
-def _outermost(modules: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+def _outermost(modules: list[tuple[str, Any]], kinds: Kinds) -> list[tuple[str, Any]]:
     """The modules with tensors that are not part of another one of them; a loss has no tensors."""
     inside = {id(inner) for _, module in modules for inner in module.modules() if inner is not module}
-    return [(name, one) for name, one in modules if id(one) not in inside and _has_tensors(one)]
-
-
-def _has_tensors(module: Any) -> bool:
-    return next(module.parameters(), None) is not None or next(module.buffers(), None) is not None
+    return [(name, one) for name, one in modules if id(one) not in inside and next(_members(one, kinds), None)]

@@ -12,20 +12,8 @@ from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import AliasUseRecord, Place
 from microtape.recording.model.source import expression, holders, is_installed, tree_of
 
-_OLD = {
-    "backup",
-    "before",
-    "best",
-    "init",
-    "initial",
-    "old",
-    "orig",
-    "original",
-    "prev",
-    "previous",
-    "saved",
-    "snapshot",
-}
+_OLD = {"backup", "before", "best", "init", "initial", "old", "orig", "original", "prev", "previous", "saved",
+        "snapshot"}  # fmt: skip
 _RESULTS = {"equal": "True", "allclose": "True", "isclose": "True everywhere", "eq": "True everywhere",
             "ne": "False everywhere", "not_equal": "False everywhere", "sub": "0 everywhere", "dist": "0",
             "l1_loss": "0", "mse_loss": "0"}  # fmt: skip

@@ -33,6 +33,7 @@ from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.updating import large_updates, never_reset
+from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.probabilities import probabilities_for_scores, wrong_dimension
@@ -45,7 +46,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, results_without, gradients_of_functions, never_reset, discarded_gradients, strange_steps,
     idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, repeated_layers,
-    left_in_eval_mode, clipped_in_vain, written_through_a_view, taken_for_copies, unmeant_broadcasts,
+    left_in_eval_mode, clipped_in_vain, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
     reshaped_for_transposed, probabilities_for_scores, wrong_dimension, growing_graphs, vanishing_and_exploding,
     large_updates,
 )  # fmt: skip

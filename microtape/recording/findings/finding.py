@@ -33,6 +33,7 @@ FindingKind: TypeAlias = Literal[
     "no update",  # an optimiser's step changed nothing, though gradients had come
     "large update",
     "broadcast",  # that nobody meant
+    "batch dimension",  # taken for the one that a module runs along
     "reshape",  # that moves no number, where dimensions were perhaps to change places
     "probabilities",  # given to a loss that takes scores or logarithms
     "written through a view",

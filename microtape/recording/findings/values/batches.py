@@ -12,7 +12,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place, Recording
-from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines
+from microtape.recording.model.source import expression, is_installed, only_assignment, tree_of, whole_lines
 from microtape.recording.tables.fields import are, picked
 
 _TAKING = ("select", "slice", "index", "mean", "sum", "amax", "amin", "max", "min", "median", "logsumexp")
@@ -46,7 +46,7 @@ def batch_for_time(program: Program) -> Iterator[Finding]:
     tried: set[Place] = set()
     for node in picked(nodes, np.flatnonzero(are(nodes, "op", *_TAKING))):
         given = node.operands[0].ref if node.operands else None
-        if given is None or node.place is None or node.place in tried:
+        if given is None or node.place is None or node.place in tried or is_installed(node.place):
             continue
         shape, maker = tensors[given.tensor].shape, tensors[given.tensor].node
         if len(shape) != 3 or maker is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -109,9 +110,10 @@ def _module(program: Program, maker: int, user: NodeRecord) -> _Module | None:
     text = whole_lines(recording, place) if place is not None else ""
     call = _call(text)
     batch_first = _batch_first(recording, call) if call is not None else None
-    if place is None or batch_first is None:
+    if place is None or call is None or batch_first is None:
         return None
-    return _Module(text.partition(" = ")[0], place, batch_first, "Encoder" not in text)
+    gives_several = _kind(recording, call) in (*_RECURRENT, "MultiheadAttention")
+    return _Module(text.partition(" = ")[0], place, batch_first, gives_several)
 
 
 def _is_output(recording: Recording, file: str, of: ast.expr, module: _Module) -> bool:
@@ -159,7 +161,7 @@ def _call(text: str) -> ast.Call | None:
 
 def _batch_first(recording: Recording, call: ast.Call) -> bool | None:
     """Whether a module is made with batch_first; None if it is another one, or this cannot be told."""
-    kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    kind = _kind(recording, call)
     if kind == "TransformerEncoder" and call.args:
         layer: ast.expr | None = call.args[0]
         if isinstance(layer, ast.Name | ast.Attribute):
@@ -179,6 +181,17 @@ def _batch_first(recording: Recording, call: ast.Call) -> bool | None:
         case [ast.Constant(value=bool() as found)]:
             return found
     return None
+
+
+def _kind(recording: Recording, call: ast.Call) -> str:
+    """The class of `nn` that is called: `LSTM`; empty for another one, such as one of the program's own."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="nn") | ast.Attribute(attr="nn"), attr=kind):
+            return kind
+        case ast.Name(id=kind):
+            imported = re.compile(rf"^from \w+\.nn import .*\b{kind}\b", re.MULTILINE)
+            return kind if any(imported.search(text) for text in recording.sources.values()) else ""
+    return ""
 
 
 def _finding(

@@ -18,6 +18,10 @@ import {engine} as torch
 nn = torch.nn
 
 
+class LSTM(nn.LSTM):
+    pass
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -85,6 +89,7 @@ def test_the_output_of_a_recurrent_module(
         ("self.rnn = nn.LSTM(4, 6)", "h, _ = self.rnn(x); return h[-1]", "5, 3, 4"),
         ("self.rnn = nn.LSTM(4, 6)", "h, _ = self.rnn(x); h = h * 2; return h[:, -1]", "5, 3, 4"),
         ("self.rnn = nn.LSTM(4, 6, **{})", "h, _ = self.rnn(x); return h[:, -1]", "5, 3, 4"),  # who knows
+        ("self.rnn = LSTM(4, 6)", "h, _ = self.rnn(x); return h[:, -1]", "5, 3, 4"),  # one of the program's own
         ("self.rnn = nn.Linear(4, 6)", "h = self.rnn(x); return h[:, -1]", "5, 3, 4"),
         ("self.rnn = nn.LSTM(4, 6)", CALLS[3].format("h[:, -1]"), "5, 3, 4"),
     ],

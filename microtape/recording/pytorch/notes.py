@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from itertools import count
 from types import CodeType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
@@ -98,6 +98,13 @@ _NONE: Mapping[str, Any] = {}
 def next_moment() -> int:
     """A number that is larger than all earlier ones, to tell what came first."""
     return next(_MOMENTS)
+
+
+class Write(NamedTuple):
+    """The last write into a piece of memory: the call, and when it was."""
+
+    site: CallSite | None
+    moment: int
 
 
 class Operation:

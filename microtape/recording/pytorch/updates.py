@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.notes import SeenTensor, next_moment
-from microtape.recording.pytorch.operations.writes import Write
+from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
 from microtape.recording.pytorch.tensors import storage_of

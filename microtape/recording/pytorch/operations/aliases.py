@@ -87,6 +87,6 @@ def _leaf_behind(seen: SeenTensor) -> SeenTensor | None:
 def _are_one(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors are the same elements of the same memory."""
     try:
-        return a.data_ptr() == b.data_ptr() != 0 and a.shape == b.shape and a.stride() == b.stride()
+        return bool(a.data_ptr() == b.data_ptr() != 0 and a.shape == b.shape and a.stride() == b.stride())
     except RuntimeError:  # tensors without memory of their own
         return False

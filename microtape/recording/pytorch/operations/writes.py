@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.pytorch.notes import Operation, SeenTensor, next_moment, origin_of
+from microtape.recording.pytorch.notes import Operation, SeenTensor, Write, next_moment, origin_of
 from microtape.recording.pytorch.operations.aliases import Aliases
 from microtape.recording.pytorch.tensors import Tensors, storage_of, version_of
 
 _MOST_TENSORS = 8192
 _MOST_WRITES = 8  # of one tensor: the last ones
-
-
-class Write(NamedTuple):
-    """The last write into a piece of memory: the call, and when it was."""
-
-    site: CallSite | None
-    moment: int
 
 
 class Writes:

@@ -120,6 +120,12 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
         return frame
 
 
+def user_site() -> CallSite | None:
+    """The call site of the user's program that is running; None if there is none."""
+    frame = user_frame(sys._getframe(1))
+    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+
+
 def user_stacklevel() -> int:
     """The `stacklevel` that makes a warning of the calling function point to the user's line."""
     level, frame = 1, sys._getframe(1)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_site
 from microtape.errors import InPlaceError
 from microtape.tape.broadcast import unbroadcast
 from microtape.tape.grad_mode import mode
@@ -258,15 +258,9 @@ def make_view(
         view = View(before.base, (*before.steps, *steps), before.origin if inherited else origin, edge, version)
         view.root = x if before.root is ITSELF else before.root
     if view.origin and edge is NO_EDGE:
-        view.made = _made_here()
+        view.made = user_site()
     output.meta = AutogradMeta(view)
     return output
-
-
-def _made_here() -> CallSite | None:
-    """The line of the user's program that is running."""
-    frame = user_frame(sys._getframe(1))
-    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def move_retained(tensor: TensorState, before: Edge, after: Edge) -> None:

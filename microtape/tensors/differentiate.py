@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microtape.backward.engine import GraphTask
-from microtape.basics.call_site import CallSite, user_frame, user_stacklevel
+from microtape.basics.call_site import CallSite, user_site, user_stacklevel
 from microtape.basics.dtypes import DType
 from microtape.errors import GradientError, NoGraphError, UnusedInputError
 from microtape.ops.shape.joining import stack
@@ -347,7 +346,4 @@ def _spec_of(root: Any) -> tuple[tuple[int, ...], DType]:
 
 def _user_call_site() -> CallSite | None:
     """The user's call site, if there is an observer to tell; otherwise None."""
-    if watch.watcher is None:
-        return None
-    frame = user_frame(sys._getframe(1))
-    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
+    return user_site() if watch.watcher is not None else None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import zip_longest
 from typing import Any
 
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import user_site
 from microtape.basics.fresh_stack import stack_ident
 from microtape.tape.node import Node
 from microtape.tape.tensor_state import TensorState
@@ -32,8 +31,8 @@ class OperationLog(Watcher):
         """See Watcher."""
         if stack_ident() != self._thread:
             return
-        frame = user_frame(sys._getframe(1))
-        place = CallSite(frame.f_code, frame.f_lasti).describe() if frame is not None else ""
+        site = user_site()
+        place = site.describe() if site is not None else ""
         results = [_describe(one) for one in outputs if isinstance(one, TensorState)]
         arguments = [_describe(one) for one in operands if isinstance(one, TensorState)]
         self.lines.append((f"{node.name()}({', '.join(arguments)}) -> {', '.join(results)}", place))

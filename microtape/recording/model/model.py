@@ -230,10 +230,10 @@ class AliasUseRecord(NamedTuple):
     """A use of a tensor that shares the memory of a leaf (`w.detach()`, `w.data`), which was written to meanwhile."""
 
     tensor: int  # the leaf
-    op: str  # what uses it: "copy" for `load_state_dict`
+    op: str  # what uses it: "equal", "copy_", "load_state_dict"
     place: Place | None
     made: Place | None  # where the alias was made; None if it is the leaf itself, under two names
-    written: Place | None  # the first or last write in between, if one is known
+    written: Place | None  # one of the writes in between
     is_with_itself: bool  # whether `op` compares it with the same memory, or copies it there
 
 

@@ -56,6 +56,27 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
+@functools.lru_cache(maxsize=1024)
+def only_expression(text: str) -> ast.expr | None:
+    """The expression that a text is; None if it is something else."""
+    tree = tree_of(text)
+    only = tree.body[0] if tree is not None and len(tree.body) == 1 else None
+    return only.value if isinstance(only, ast.Expr) else None
+
+
+def two_names(text: str) -> tuple[str, str] | None:
+    """The two different variables of `torch.equal(a, b)`, `a.equal(b)`, `a == b` or `a - b`."""
+    match only_expression(text):
+        case (
+            ast.Call(args=[ast.Name(id=first), ast.Name(id=second), *_])
+            | ast.Call(func=ast.Attribute(value=ast.Name(id=first)), args=[ast.Name(id=second), *_])
+            | ast.Compare(left=ast.Name(id=first), comparators=[ast.Name(id=second)])
+            | ast.BinOp(left=ast.Name(id=first), right=ast.Name(id=second))
+        ) if first != second:
+            return first, second
+    return None
+
+
 @functools.lru_cache(maxsize=256)
 def loop_around(text: str, line: int) -> tuple[int, int] | None:
     """The first and last line of the innermost loop around a line; None if there is none."""
@@ -219,7 +240,7 @@ def written_operands(recording: Recording) -> Mapping[TensorRef, str]:
 
 def _sides(text: str) -> tuple[str, ...]:
     """The two sides of arithmetic, which computes element by element."""
-    top = _top(text)
+    top = only_expression(text)
     if not isinstance(top, ast.BinOp) or isinstance(top.op, ast.MatMult):
         return ()
     return ast.unparse(top.left), ast.unparse(top.right)
@@ -227,14 +248,7 @@ def _sides(text: str) -> tuple[str, ...]:
 
 def _only_argument(text: str) -> str:
     """The only argument of a call, if it is computed there: else it has a name."""
-    top = _top(text)
+    top = only_expression(text)
     if not isinstance(top, ast.Call) or len(top.args) != 1 or top.keywords:
         return ""
     return ast.unparse(top.args[0]) if isinstance(top.args[0], ast.BinOp | ast.Call) else ""
-
-
-@functools.lru_cache(maxsize=1024)
-def _top(text: str) -> ast.expr | None:
-    tree = tree_of(text)
-    only = tree.body[0] if tree is not None and len(tree.body) == 1 else None
-    return only.value if isinstance(only, ast.Expr) else None

@@ -176,16 +176,15 @@ class ScriptRecorder:
             return
         elif (over := search.over(self.recorder.count)) is not None:
             self.report["search"] = over
-            self.settle(search)
+            self.settle(search, recording)
         else:
             self.forget_earlier(search)
             return
         self.complete = True
         self.end(failed=last.has_failed)
 
-    def settle(self, search: Search) -> None:
+    def settle(self, search: Search, recording: Recording) -> None:
         """At the end: save the last pass if something is wrong after it, or if it refutes what was noticed before."""
-        recording = self.recorder.recording
         if search.finds(recording) or search.is_refuted_by(recording):
             self.save((search.told(_NOTICED, self.recorder.count),))
 
@@ -290,7 +289,7 @@ class ScriptRecorder:
             if (until is None and self.search is None) or error is not None or self.keeper.courses:
                 self.save()
             elif self.search is not None:
-                self.settle(self.search)
+                self.settle(self.search, self.recorder.recording)
             self.complete = until is not None and until.text == "error" and error is not None
         kind = type(error).__name__ if error is not None else None
         self.report |= {"ended": ended, "error": kind, "passes": self.recorder.count, "complete": self.complete}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_site
 from microtape.tape.tensor_state import TensorState, is_leaf, memory_owner, requires_grad
 
 MAKING = ("data", "detach")
@@ -51,7 +50,7 @@ class _Alias:
     """A tensor with the memory of a leaf."""
 
     def __init__(self, tensor: TensorState, leaf: TensorState) -> None:
-        self.tensor, self.leaf, self.made = weakref.ref(tensor), weakref.ref(leaf), _site()
+        self.tensor, self.leaf, self.made = weakref.ref(tensor), weakref.ref(leaf), user_site()
         self.is_written = False  # whether somebody else has written into the memory since
         self.written: CallSite | None = None  # the first such call
 
@@ -102,7 +101,7 @@ class Aliases:
             if alias is tensor:
                 one.is_written = False  # who writes through it knows what it is
             elif alias is not None and not one.is_written and np.may_share_memory(alias.array, tensor.array):
-                one.is_written, one.written = True, _site()
+                one.is_written, one.written = True, user_site()
 
     def concern(self, operands: Sequence[Any]) -> bool:
         """Whether a use of these operands may be worth a note; most are not."""
@@ -114,10 +113,10 @@ class Aliases:
         is_with_itself = len(both) == 2 and _are_one(both[0].array, both[1].array)
         if is_with_itself and both[0] is both[1]:
             if is_leaf(both[0]) and requires_grad(both[0]):
-                note_use(self.uses, AliasUse(op, _site(), both[0], None, None, True))
+                note_use(self.uses, AliasUse(op, user_site(), both[0], None, None, True))
             return
         for one in self._written_ones(operands):
-            if (site := _site()) == one.written:
+            if (site := user_site()) == one.written:
                 one.is_written = False  # by this operation itself, of which we are told before
             elif (leaf := one.leaf()) is not None:
                 note_use(self.uses, AliasUse(op, site, leaf, one.made, one.written, is_with_itself))
@@ -132,8 +131,3 @@ class Aliases:
 def _are_one(a: Any, b: Any) -> bool:
     """Whether two arrays are the same elements of the same memory."""
     return bool((a.shape, a.strides, a.dtype, a.ctypes.data) == (b.shape, b.strides, b.dtype, b.ctypes.data))
-
-
-def _site() -> CallSite | None:
-    frame = user_frame(sys._getframe(1))
-    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None

@@ -5,13 +5,12 @@ A *border* is the operation at which that happened. A tensor is *behind* a borde
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_site
 from microtape.recording.model.model import BorderKind, BorderRecord, Operand, Place, TensorRef
 from microtape.recording.writing.faults import Faults
 from microtape.recording.writing.names.sources import Sources
@@ -100,7 +99,7 @@ class Borders:
             _Border(
                 kind="not an argument" if inside and mode.enabled else _kind(op, has_history),
                 op=op,
-                site=_site(),
+                site=user_site(),
                 operands=tuple(_at(one, one is written) if isinstance(one, TensorState) else one for one in values),
                 outputs=tuple(_at(one) for one in made),
                 in_place=in_place,
@@ -111,7 +110,7 @@ class Borders:
     def left(self, op: str, tensor: TensorState, value: Any) -> None:
         """Note that `op` took `value` out of the graph, in case a tensor is made of it later."""
         if requires_grad(tensor) or id(tensor) in self._behind:
-            site, source = _site(), _at(tensor)
+            site, source = user_site(), _at(tensor)
             for one in _parts(value):
                 self._left[id(one)] = _Left(one, source, op, site)
 
@@ -136,7 +135,7 @@ class Borders:
             _Border(
                 kind="copied" if any(requires_grad(one.tensor) for one in sources.values()) else "constant",
                 op=alone.op if alone is not None else "tensor",
-                site=alone.site if alone is not None else _site(),
+                site=alone.site if alone is not None else user_site(),
                 operands=tuple(sources.values()),
                 outputs=(_at(tensor),),
                 in_place=False,
@@ -149,7 +148,7 @@ class Borders:
         """How `part` left the graph; None if it is neither a tensor with a (lost) history nor taken out of one."""
         if isinstance(part, TensorState):
             has_left = requires_grad(part) or id(part) in self._behind
-            return _Left(part, _at(part), "tensor", _site()) if has_left else None
+            return _Left(part, _at(part), "tensor", user_site()) if has_left else None
         known = self._left.get(id(part))
         return known if known is not None and known.value is part else None
 
@@ -235,12 +234,6 @@ def _parts(value: Any) -> Iterator[Any]:
         yield memory_owner(value)
     elif isinstance(value, TensorState | float | complex):
         yield value
-
-
-def _site() -> CallSite | None:
-    """The call site in the user's program."""
-    frame = user_frame(sys._getframe(1))
-    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def _at(tensor: TensorState, before: bool = False) -> _Version:

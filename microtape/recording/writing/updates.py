@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from microtape.basics.call_site import CallSite, user_frame
+from microtape.basics.call_site import CallSite, user_site
 from microtape.tape.tensor_state import TensorState, memory_owner
 
 _NONE: npt.NDArray[Any] = np.zeros(0)
@@ -27,7 +26,7 @@ class _Update:
 
     def goes_on(self) -> None:
         """The leaf is about to be written to again, perhaps by a call that will undo what the first one has done."""
-        if not self.has_changed and _site() != self.site:
+        if not self.has_changed and user_site() != self.site:
             self.has_changed = not _same(self.old, self.leaf.array)
 
     def settle(self) -> None:
@@ -95,7 +94,7 @@ class Updates:
         if (opened := self._open.get(id(leaf))) is not None:
             opened.goes_on()
         else:
-            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), _site())
+            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), user_site())
             opened.is_reached = id(leaf) in self._leaves or (
                 leaf.meta is not None and leaf.meta.accumulator is not None
             )
@@ -117,11 +116,6 @@ class Updates:
         self._close(passes)
         self._look()
         return self._found
-
-
-def _site() -> CallSite | None:
-    frame = user_frame(sys._getframe(1))
-    return CallSite(frame.f_code, frame.f_lasti) if frame is not None else None
 
 
 def _norm(array: npt.NDArray[Any]) -> float | None:

@@ -12,7 +12,7 @@ from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
-from microtape.recording.model.source import expression, targets, whole_lines
+from microtape.recording.model.source import expression, targets, two_names, whole_lines
 from microtape.recording.tables.fields import are, picked
 
 _MOST_TRIES = 8  # of one line in a loop
@@ -70,7 +70,7 @@ def _of_a_view(program: Program, node: NodeRecord) -> Finding | None:
 def _of_two_names(program: Program, node: NodeRecord) -> Finding | None:
     """`before = x; x += 1; x - before`: both names are the same memory, so that the difference is zero."""
     first, second = (one.ref for one in node.operands)
-    names = _two_names(expression(program.recording, node.place))
+    names = two_names(expression(program.recording, node.place))
     if first is None or second is None or names is None:
         return None
     value, other = program.recording.value(first), program.recording.value(second)
@@ -152,16 +152,4 @@ def _later_use(program: Program, write: NodeRecord, whole: int) -> NodeRecord | 
         node = program.node(reader)
         if not node.in_place and node.place != write.place:
             return node
-    return None
-
-
-def _two_names(text: str) -> tuple[str, str] | None:
-    """The two variables of `a - b`."""
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
-    match tree:
-        case ast.BinOp(left=ast.Name(id=left), right=ast.Name(id=right)) if left != right:
-            return left, right
     return None

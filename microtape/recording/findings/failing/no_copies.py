@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -10,7 +9,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import AliasUseRecord, Place
-from microtape.recording.model.source import expression, holders, is_installed, tree_of
+from microtape.recording.model.source import expression, holders, is_installed, two_names
 
 _OLD = {"backup", "before", "best", "init", "initial", "old", "orig", "original", "prev", "previous", "saved",
         "snapshot"}  # fmt: skip
@@ -76,7 +75,7 @@ def _of_an_alias(program: Program, use: AliasUseRecord) -> Finding | None:
 def _of_one_tensor(program: Program, use: AliasUseRecord) -> Finding | None:
     """`before = layer.weight`; after the update, `equal(before, layer.weight)`."""
     used = expression(program.recording, use.place)
-    names = _two_names(used)
+    names = two_names(used)
     if names is None or not any(one.change != 0 for one in program.updated.get(use.tensor, ())):
         return None
     one, other = names
@@ -113,20 +112,3 @@ def _is_old(name: str) -> bool:
     """Whether a name says that what it holds stays as it was: `best_state`, `w_old`, `weightsBefore`."""
     words = re.findall(r"[a-z]+|[A-Z][a-z]*", name.rpartition(".")[2])
     return any(one.lower() in _OLD for one in words)
-
-
-def _two_names(text: str) -> tuple[str, str] | None:
-    """The two different variables of `torch.equal(a, b)`, `a.equal(b)`, `a == b` or `a - b`."""
-    tree = tree_of(text)
-    match tree.body if tree is not None else ():
-        case [ast.Expr(value=ast.Call(args=[ast.Name(id=first), ast.Name(id=second), *_]))]:
-            pass
-        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=first)), args=[ast.Name(id=second), *_]))]:
-            pass
-        case [ast.Expr(value=ast.Compare(left=ast.Name(id=first), comparators=[ast.Name(id=second)]))]:
-            pass
-        case [ast.Expr(value=ast.BinOp(left=ast.Name(id=first), right=ast.Name(id=second)))]:
-            pass
-        case _:
-            return None
-    return (first, second) if first != second else None

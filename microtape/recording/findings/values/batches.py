@@ -13,7 +13,14 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place, Recording
-from microtape.recording.model.source import expression, is_installed, only_assignment, tree_of, whole_lines
+from microtape.recording.model.source import (
+    expression,
+    is_installed,
+    only_assignment,
+    only_expression,
+    tree_of,
+    whole_lines,
+)
 from microtape.recording.tables.fields import are, picked
 
 _TAKING = ("select", "slice", "index", "mean", "sum", "amax", "amin", "max", "min", "median", "logsumexp")
@@ -65,18 +72,18 @@ def batch_for_time(program: Program) -> Iterator[Finding]:
 
 def _taken(text: str) -> _Taking | None:
     """What `h[:, -1]` or `h.mean(dim=1)` does."""
-    tree = tree_of(text)
-    match tree.body if tree is not None else ():
-        case [ast.Expr(value=ast.Subscript(value=of, slice=ast.Tuple(elts=indices)))]:
+    match only_expression(text):
+        case ast.Subscript(value=of, slice=ast.Tuple(elts=indices)):
             pass
-        case [ast.Expr(value=ast.Subscript(value=of, slice=index))]:
+        case ast.Subscript(value=of, slice=index):
             indices = [index]
-        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=of), args=[], keywords=[ast.keyword("dim", number)]))]:
-            return _Taking(of, dimension, is_one=False) if (dimension := _number(number)) is not None else None
-        case [ast.Expr(value=ast.Call(func=ast.Attribute(value=of), args=[number], keywords=[]))]:
-            return _Taking(of, dimension, is_one=False) if (dimension := _number(number)) is not None else None
-        case [ast.Expr(value=ast.Call(args=[of, number], keywords=[]))]:
-            return _Taking(of, dimension, is_one=False) if (dimension := _number(number)) is not None else None
+        case (
+            ast.Call(func=ast.Attribute(value=of), args=[], keywords=[ast.keyword("dim", number)])
+            | ast.Call(func=ast.Attribute(value=of), args=[number], keywords=[])
+            | ast.Call(args=[of, number], keywords=[])
+        ):
+            dimension = _number(number)
+            return _Taking(of, dimension, is_one=False) if dimension is not None else None
         case _:
             return None
     for dimension, index in enumerate(indices):

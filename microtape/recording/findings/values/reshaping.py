@@ -13,7 +13,7 @@ from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import NodeRecord, Place
-from microtape.recording.model.source import expression, is_installed, tree_of
+from microtape.recording.model.source import expression, is_installed, only_expression
 from microtape.recording.tables.fields import are, picked
 
 _RESHAPING = ("view", "reshape", "unsafe_view", "_unsafe_view", "reshape_alias")
@@ -47,9 +47,8 @@ def _change_places(before: Sequence[int], after: Sequence[int]) -> bool:
 
 def _names_sizes(text: str) -> bool:
     """Whether this is a call of `view` or `reshape` with a size for each dimension, none of them computed there."""
-    tree = tree_of(text)
-    match tree.body if tree is not None else ():
-        case [ast.Expr(value=ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes))]:
+    match only_expression(text):
+        case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes):
             pass
         case _:
             return False

@@ -12,10 +12,12 @@ import torch
 from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.calls.call_sites import site_of
 from microtape.recording.pytorch.calls.function_kinds import word_of
-from microtape.recording.pytorch.notes import Operation, SeenTensor, next_moment
+from microtape.recording.pytorch.notes import Operation, SeenTensor, Write
 from microtape.recording.pytorch.tensors import Tensors, storage_of
 from microtape.recording.writing.aliases import MAKING, AliasUse, AliasUses, equates, note_use
 from microtape.recording.writing.faults import Faults
+
+_NEVER = Write(None, 0)
 
 
 class Aliases:
@@ -23,9 +25,7 @@ class Aliases:
 
     def __init__(self, tensors: Tensors, faults: Faults) -> None:
         self._tensors, self._faults = tensors, faults
-        self._written: dict[
-            int, tuple[int, CallSite | None]
-        ] = {}  # storage of aliases -> when and by what it was written last
+        self._written: dict[int, Write] = {}  # the last one, by the storage of aliases
         self._by_itself = WeakKeyDictionary[SeenTensor, int]()  # when an alias was itself written to
         self.uses: AliasUses = {}  # in this segment
 
@@ -37,16 +37,15 @@ class Aliases:
     def note_made(self, source: SeenTensor) -> None:
         """Note that a tensor was made of the memory of `source`."""
         if _leaf_behind(source) is not None and (storage := storage_of(source.tensor)):
-            self._written.setdefault(storage, (0, None))
+            self._written.setdefault(storage, _NEVER)
 
-    def note_write(self, tensor: Any, storage: int, site: CallSite | None) -> None:
+    def note_write(self, tensor: Any, storage: int, write: Write) -> None:
         """Note a write into a tensor, and so into its storage."""
         if storage in self._written:
-            now = next_moment()
-            self._written[storage] = now, site
+            self._written[storage] = write
             seen = self._tensors.find(tensor)
             if seen is not None and seen.border is not None:
-                self._by_itself[seen] = now  # who writes through it knows what it is
+                self._by_itself[seen] = write.moment  # who writes through it knows what it is
 
     def note_use(self, function: Any, before: Sequence[tuple[Any, int]], frame: FrameType) -> None:
         """Note a call with these tensors."""
@@ -72,9 +71,9 @@ class Aliases:
             seen = self._tensors.find(tensor)
             if seen is None or seen.border is None or seen.border.word not in MAKING:
                 continue
-            leaf, (when, written) = _leaf_behind(seen), self._written.get(storage_of(tensor), (0, None))
-            if leaf is not None and when > max(seen.border.crossing, self._by_itself.get(seen, 0)):
-                yield leaf, seen.border, written
+            leaf, written = _leaf_behind(seen), self._written.get(storage_of(tensor), _NEVER)
+            if leaf is not None and written.moment > max(seen.border.crossing, self._by_itself.get(seen, 0)):
+                yield leaf, seen.border, written.site
 
 
 def _leaf_behind(seen: SeenTensor) -> SeenTensor | None:

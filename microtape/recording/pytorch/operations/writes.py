@@ -28,8 +28,8 @@ class Writes:
     def note(self, tensor: Any, site: CallSite | None) -> None:
         """Note the call that has written into a tensor."""
         if storage := storage_of(tensor):
-            self.last[storage] = Write(site, next_moment())
-            self._aliases.note_write(tensor, storage, site)
+            write = self.last[storage] = Write(site, next_moment())
+            self._aliases.note_write(tensor, storage, write)
 
     def note_without_node(self, seen: SeenTensor, version: int, operation: Operation) -> None:
         """Note a write that made no node, but a version of a tensor with a history."""

@@ -41,8 +41,12 @@ def reshaped_for_transposed(program: Program) -> Iterator[Finding]:
 
 def _change_places(before: Sequence[int], after: Sequence[int]) -> bool:
     """Whether two shapes have the same sizes in another order, apart from ones."""
-    wide, others = ([one for one in shape if one != 1] for shape in (before, after))
+    wide, others = ([shape[i] for i in _wide(shape)] for shape in (before, after))
     return len(before) == len(after) and wide != others and sorted(before) == sorted(after) and 0 not in before
+
+
+def _wide(shape: Sequence[int]) -> list[int]:
+    return [i for i, size in enumerate(shape) if size != 1]
 
 
 def _names_sizes(text: str) -> bool:
@@ -67,7 +71,8 @@ def _finding(
         f"{node.op} swaps sizes, and moves no number: no transpose",
     )
     swapped = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-    second = tuple(int(i == swapped[0]) for i in range(len(after)))
+    moved = next(j for i, j in zip(_wide(before), _wide(after), strict=True) if before[i] != after[j])
+    second = tuple(int(i == moved) for i in range(len(after)))
     flat = int(np.ravel_multi_index(second, after))
     source = tuple(map(int, np.unravel_index(flat, before)))
     lines = (

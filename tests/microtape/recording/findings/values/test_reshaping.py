@@ -14,7 +14,7 @@ from microtape.recording.findings import Finding, findings
 from tests.programs.corpus import record_program
 
 engines = pytest.mark.parametrize("engine", ["microtape", pytest.param("torch", marks=pytest.mark.parity)])
-SHAPES = st.lists(st.integers(1, 5), min_size=2, max_size=4)
+SHAPES = st.lists(st.integers(1, 3), min_size=2, max_size=5)  # many equal ones
 
 
 def noticed(folder: Path, engine: str, before: tuple[int, ...], call: str) -> list[Finding]:

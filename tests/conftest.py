@@ -10,11 +10,15 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from microtape.recording.findings import find
+from microtape.recording.writing import faults
 from microtape.tape.watch import watch
 
 COLLECTOR = gc.get_threshold()
 DATA = tempfile.TemporaryDirectory(prefix="microtape-tests-")  # of this process, and of what its tests start
 os.environ["MICROTAPE_DATA"] = DATA.name  # the user's own files stay as they are
+
+FAULTS = []  # of microtape, in this test
 
 UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a machine may be busy
 settings.register_profile("quick", max_examples=20, **UNTIMED)
@@ -35,6 +39,22 @@ def pytest_configure():
         number = getattr(signal, name, None)  # Windows has only the first
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def noted(error, described=faults.described):
+    FAULTS.append(described(error))
+    return FAULTS[-1]
+
+
+faults.described = find.described = noted
+
+
+@pytest.fixture(autouse=True)
+def _no_faults(request):
+    """Fail where microtape has failed: it makes a line or a notice of that, so that the user's program goes on."""
+    FAULTS.clear()
+    yield
+    assert not FAULTS or request.node.get_closest_marker("faults"), f"microtape failed: {set(FAULTS)}"
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m is heeded

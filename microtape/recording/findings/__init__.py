@@ -1,4 +1,4 @@
-"""Findings: what is wrong in a recorded program, where, and why. May import `model` only."""
+"""Findings: what is wrong in a recorded program, where, and why. Of its neighbours, it uses `writing.faults` only."""
 
 from typing import TYPE_CHECKING
 

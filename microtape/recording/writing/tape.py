@@ -23,7 +23,7 @@ from microtape.recording.writing.old_values import old_value
 from microtape.recording.writing.saved_tensors import saved_inputs, saved_items
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.writing.tape_order import in_tape_order
-from microtape.tape.node import AccumulateGrad, Edge, Node
+from microtape.tape.node import NO_EDGE, AccumulateGrad, Edge, Node
 from microtape.tape.saved import SavedTensor, saved_version
 from microtape.tape.tensor_state import (
     INFERENCE,
@@ -222,9 +222,8 @@ class Tape:
 
     def adopt_tensor(self, tensor: TensorState) -> TensorRef:
         """Number a tensor and the graph behind it."""
-        if requires_grad(tensor):
-            node, output_nr = edge_of(tensor)
-            assert node is not None
+        node, output_nr = edge_of(tensor) if requires_grad(tensor) else NO_EDGE
+        if node is not None:  # a view that inference mode made requires grad, and leads nowhere
             self.adopt([node])
             known = self._by_edge.get((self.ids[node], output_nr))
             if known is not None and self.tensors[known.tensor].tensor is None:

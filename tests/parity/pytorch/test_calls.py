@@ -338,6 +338,7 @@ def test_nothing_stays_behind(torch: Any, program: Program) -> None:
     assert (stack._running, stack.applying, stack._raised) == ([], [], None)
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize(
     ("room", "owner", "method"),
     [

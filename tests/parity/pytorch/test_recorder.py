@@ -70,6 +70,7 @@ def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):
     assert len(set(left)) == 1
 
 
+@pytest.mark.faults
 def test_a_fault_before_a_pass_leaves_no_hook_behind(torch, recorder, monkeypatch):
     from microtape.recording.pytorch.passes.hooks import UserHooks
 

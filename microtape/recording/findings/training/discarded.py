@@ -11,6 +11,7 @@ from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, UpdateRecord
 
 _FEWEST = 2  # updates
+_FEWEST_PASSES = 2  # for each of them
 
 
 def discarded_gradients(program: Program) -> Iterator[Finding]:
@@ -31,7 +32,7 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
             continue
         batches = _batches(program, passes, [one for one in updates if one.change != 0])
         sizes = {len(one) for one in batches}
-        if len(batches) < _FEWEST or len(sizes) > 1 or sizes == {1}:
+        if len(batches) < _FEWEST or len(sizes) > 1 or min(sizes) < _FEWEST_PASSES:
             continue
         if all(_is_reset_each_time(program, one) for one in batches):
             yield _finding(program, tensor, batches[0], updates)

@@ -36,6 +36,7 @@ def test_errors_come_before_warnings_and_notices() -> None:
     assert set(severities) == {"error", "warning", "notice"}
 
 
+@pytest.mark.faults
 def test_a_search_that_fails_costs_only_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def dead_ends(program: object) -> Iterator[Finding]:
         raise KeyError("on purpose")

@@ -23,6 +23,8 @@ from microtape.tape.watch import Watcher
 from tests.support.every_view import drawn, open_everywhere, printed, stepped, through_a_file
 from tests.support.live import leaf
 
+pytestmark = pytest.mark.faults
+
 EVENTS = [name for name in vars(Watcher) if not name.startswith("_") and name in vars(Recorder)]
 
 

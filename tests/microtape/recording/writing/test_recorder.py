@@ -607,6 +607,15 @@ def test_where_history_ends_is_recorded():
     ]
 
 
+def test_a_view_of_inference_mode_requires_grad_and_leads_nowhere():
+    x = leaf([1.0, 2.0])
+    with mt.record() as recorder:
+        with mt.inference_mode():
+            view = x.view(-1)
+        assert mt.autograd.grad((view * x).sum(), [view, x], allow_unused=True)[0] is None
+    assert [one.is_complete for one in recorder.recording.passes] == [True]
+
+
 def test_a_function_without_a_node_is_a_border_of_what_its_forward_uses():
     class Scaled(mt.autograd.Function):
         @staticmethod

@@ -233,3 +233,18 @@ def test_layers_in_a_plain_container_are_never_updated(container):
     assert found.severity == "warning"
     assert found.headline.endswith("4 leaves get gradients, but no update: model.layers is a plain list or dict")
     assert "nn.ModuleList" in found.remedy
+
+
+def test_a_leaf_that_is_updated_before_its_first_pass_loses_no_gradient() -> None:
+    def program() -> None:
+        w, v = mt.tensor(0.5, requires_grad=True), mt.tensor(0.25, requires_grad=True)
+        later = v * 2
+        for i in range(4):
+            if i < 2:
+                w.exp().backward()
+                with mt.no_grad():
+                    v.mul_(0.9)
+            else:
+                (later + v.cos()).backward(retain_graph=True)
+
+    assert "fault" not in [one.kind for one in findings(record(program))]

@@ -50,8 +50,6 @@ from microtape.recording.writing.joining import Additions, joined
 from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.passes_of_threads import PassesOfThreads
 
-_is_compiling = torch.compiler.is_compiling
-
 
 class TorchRecorder:
     """Records the passes of the thread that makes it, and of those that this one starts; used like `Recorder`.

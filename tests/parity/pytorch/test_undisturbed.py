@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from microtape import save
+
 PROGRAMS = Path(__file__).parent / "programs"
 HELPERS = ("leaf", "trained", "gradients_of")
 NAMES = [
@@ -55,7 +57,7 @@ def replaced(torch):
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder
 @pytest.mark.parametrize("check", [None, "all"])
 @pytest.mark.parametrize(("module", "name"), NAMES)
-def test_a_recorded_program_computes_the_same(torch, module, name, check):
+def test_a_recorded_program_computes_the_same(torch, module, name, check, tmp_path):
     from microtape.recording.file.integrity import check_integrity
     from microtape.recording.findings import findings
     from microtape.recording.pytorch.recorder import TorchRecorder
@@ -73,6 +75,7 @@ def test_a_recorded_program_computes_the_same(torch, module, name, check):
     assert module != "surroundings" or any(one.steps for one in recording.passes)
     assert recording.faults == ()
     check_integrity(recording)
+    save(recording, tmp_path / "run.tape")
     for finding in findings(recording):
         assert finding.headline
 

@@ -23,6 +23,7 @@ from microtape.recording.pytorch.inside.notebook import Notebook, version_in
 from microtape.recording.pytorch.inside.traces import Trace
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations.mode_stack import push, remove
+from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.tensors import grad_fn_of
 from microtape.recording.writing.calls.call import is_users
 from microtape.recording.writing.faults import was_raised_by_a_signal
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 _MISSING = "what happens in a function that backward or apply calls"
 _ENDS_EARLY = "_StopRecomputationError"
-_is_compiling = torch.compiler.is_compiling
 
 
 class Running(NamedTuple):
@@ -60,7 +60,7 @@ class CallStack:
     def is_off(self) -> bool:
         """Whether nothing is to be noted."""
         recorder = self.recorder
-        return recorder.asleep or is_running_again() or stack_ident() != recorder.threads.first or _is_compiling()
+        return recorder.asleep or is_running_again() or stack_ident() != recorder.threads.first or is_traced()
 
     @property
     def innermost(self) -> TorchCall | None:

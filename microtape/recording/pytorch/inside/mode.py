@@ -10,12 +10,12 @@ import torch
 from torch import overrides
 
 from microtape.recording.pytorch.calls.function_kinds import ATTRIBUTE, READS_NODE, kind_of
+from microtape.recording.pytorch.reading.traced import is_traced
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack
 
 _Mode: Any = overrides.TorchFunctionMode
-_is_compiling = torch.compiler.is_compiling
 
 
 class InsideMode(_Mode):  # type: ignore[misc]
@@ -30,7 +30,7 @@ class InsideMode(_Mode):  # type: ignore[misc]
     ) -> Any:
         """Run the call, and note it."""
         kwargs = kwargs or {}
-        kind = kind_of(function) if not _is_compiling() else ATTRIBUTE
+        kind = kind_of(function) if not is_traced() else ATTRIBUTE
         if kind <= READS_NODE or function is torch.autograd.grad or (call := self._calls.innermost) is None:
             return function(*args, **kwargs)
         if call.is_long:

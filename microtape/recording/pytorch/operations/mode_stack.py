@@ -11,10 +11,10 @@ import sys
 from collections.abc import Collection
 from typing import Any
 
-import torch
 from torch import overrides
 
-_is_compiling = torch.compiler.is_compiling
+from microtape.recording.pytorch.reading.traced import is_traced
+
 _stack: Any = overrides  # untyped
 _WITH_FAST_PATHS = ("torch.nn.modules.activation", "torch.nn.modules.transformer")
 
@@ -91,7 +91,7 @@ class FastPaths:
         self._before = original = _stack.has_torch_function
 
         def has_torch_function(relevant_args: Any) -> bool:
-            if _is_compiling() or sys._getframe(1).f_globals.get("__name__") not in _WITH_FAST_PATHS:
+            if is_traced() or sys._getframe(1).f_globals.get("__name__") not in _WITH_FAST_PATHS:
                 return bool(original(relevant_args))
             modes = _stack._get_current_function_mode_stack()
             if any([one not in self._ours for one in modes]):

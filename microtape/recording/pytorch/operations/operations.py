@@ -39,13 +39,13 @@ from microtape.recording.pytorch.operations.mode_stack import push, remove
 from microtape.recording.pytorch.operations.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.operations.writes import Writes
 from microtape.recording.pytorch.ranges import Ranges
+from microtape.recording.pytorch.reading.traced import is_compiling, is_jit_tracing
 from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
 _COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
-_is_compiling = torch.compiler.is_compiling
 _next_number = _get_sequence_nr
 _KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
 _Mode: Any = TorchFunctionMode
@@ -94,7 +94,7 @@ class Operations(_Mode):  # type: ignore[misc]
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         """Run the call, and note it."""
-        if _is_compiling():  # Dynamo must not trace what follows: gradients would become wrong
+        if is_compiling() or is_jit_tracing():  # what follows must not be traced: gradients would become wrong
             return function(*args, **(kwargs or {}))
         kind = _KINDS.get(function)
         if kind is None:

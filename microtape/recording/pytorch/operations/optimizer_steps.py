@@ -15,10 +15,10 @@ from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.pytorch.calls.call_sites import site_of
 from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.faults import Faults
 
-_is_compiling = torch.compiler.is_compiling
 _torch: Any = torch  # the parts of torch that are not typed
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _OURS = 1  # of torch's hooks of all optimisers
@@ -71,7 +71,7 @@ class OptimizerSteps:
         return stack_ident() == self._threads.first  # each thread has a stack of modes of its own
 
     def _begins(self, optimizer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        if _is_compiling():
+        if is_traced():
             return
         self.settle()
         if self._operations.quiet or stack_ident() not in self._threads:
@@ -92,7 +92,7 @@ class OptimizerSteps:
                 self._running = versions
 
     def _ended(self, optimizer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        if _is_compiling():
+        if is_traced():
             return
         before = self._running
         if before is not None and self._is_in_first_thread():

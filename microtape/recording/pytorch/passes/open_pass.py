@@ -34,12 +34,12 @@ from microtape.recording.pytorch.passes.request import (
 )
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Reached
+from microtape.recording.pytorch.reading.traced import is_compiling
 from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 
 Fault = Callable[[Exception], None]
-_is_compiling = torch.compiler.is_compiling
 _FOUND_BY_ANOMALY_MODE = "returned nan values in its"
 _Array = np.ndarray
 _SEVERAL: Any = object()  # several gradients have arrived in a buffer
@@ -191,7 +191,7 @@ class OpenPass:
 
     def _ran(self, key: GraphNode, about: _About, grad_inputs: Any, grad_outputs: Any) -> None:
         """The node has run. Runs inside of torch's engine: no exception of ours may leave."""
-        if self.is_outer or self.cut is not None or _is_compiling():
+        if self.is_outer or self.cut is not None or is_compiling():
             return
         try:
             self._note(key, about, grad_inputs, grad_outputs)
@@ -201,7 +201,7 @@ class OpenPass:
     def _arrives(self, key: GraphNode, about: _About, grad_outputs: Any) -> None:
         """A function of the program's own is about to run, which may write into its gradients."""
         try:
-            if not self.is_outer and self.cut is None and not _is_compiling():
+            if not self.is_outer and self.cut is None and not is_compiling():
                 known = [self._arriving.get((key, i)) for i in range(len(grad_outputs))]
                 about.arrived = [
                     one if one is not None and one is not _SEVERAL and not about.is_changed else self._value(gradient)

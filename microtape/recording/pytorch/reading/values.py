@@ -32,6 +32,7 @@ from microtape.recording.pytorch.reading.memory import (
     raw_of,
     sample_of,
 )  # fmt: skip
+from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
 COPIED = 16_384  # an array with more elements is summarised
@@ -40,7 +41,6 @@ ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
 _Array = npt.NDArray[Any]
 
 _torch: Any = torch  # the parts of torch that are not typed, or not in every version
-_is_compiling = _torch.compiler.is_compiling
 _is_batched = _torch._C._functorch.is_legacy_batchedtensor
 _WithoutFunctionModes = _torch._C.DisableTorchFunction
 _WithoutDispatchModes = _torch._C._DisableTorchDispatch
@@ -92,7 +92,7 @@ class Values:
                     value = self._larger(tensor)
                 if value is not None:
                     return value
-            if _is_compiling():
+            if is_traced():
                 return None
             with _WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
@@ -325,7 +325,7 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
     Returns None for None and where there is nothing to read: wrapped, fake, meta, nested and quantized tensors, and
     subclasses. Never raises.
     """
-    if type(tensor) not in _PLAIN or _is_compiling():
+    if type(tensor) not in _PLAIN or is_traced():
         return None
     try:
         with _WithoutFunctionModes():

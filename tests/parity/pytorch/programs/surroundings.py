@@ -149,6 +149,24 @@ def traced_functions():
     return w.grad
 
 
+def a_traced_module():
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x):
+            y = self.linear(x).view(x.shape[0], 2, x.size(-1) // 2)
+            y[0] = 0
+            return nn.functional.mse_loss(y.transpose(1, 2).reshape(len(x), -1), x)
+
+    model, x = Halves(), torch.randn(3, 4)
+    traced = torch.jit.trace(model, x)
+    for _ in range(3):
+        (traced(x) + model(x)).backward()
+    return [one.grad for one in model.parameters()], [node.kind() for node in traced.graph.nodes()]
+
+
 def scripted_functions():
     model = torch.jit.script(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
     for _ in range(3):

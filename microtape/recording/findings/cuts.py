@@ -71,6 +71,8 @@ def remedy_for(border: BorderRecord, name: str, written: str = "") -> str:
         return "Integers have no derivative: keep the numbers as floats, or round with a straight-through estimator."
     if border.kind == "not an argument" and border.op == "CheckpointFunction":
         return "Pass use_reentrant=False, or call requires_grad_() on a tensor that goes into the checkpoint."
+    if border.kind == "detach" and written and border.op not in written:  # a library does so
+        return "What is called there detaches it: train what that returns, or do without that call."
     if border.op == "data":
         return f"Use {name} itself there, not its .data, if the gradient should go through."
     if border.op == "tensor":

@@ -13,6 +13,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 
 _Function: Any = torch.autograd.Function
 
@@ -37,10 +38,11 @@ class FunctionCalls:
             if is_quiet and calls.innermost is None:
                 return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()
-            before = operations.before_function(args, kwargs) if not is_quiet else None
-            checker = self._checker() if not is_quiet else None
-            copies = checker.calling(cls, args, kwargs) if checker is not None else None
-            inside = calls.function(cls, args)
+            with WithoutFunctionModes():  # the program's would see what is read here
+                before = operations.before_function(args, kwargs) if not is_quiet else None
+                checker = self._checker() if not is_quiet else None
+                copies = checker.calling(cls, args, kwargs) if checker is not None else None
+                inside = calls.function(cls, args)
             operations.quiet += 1
             try:
                 result = original_of(None, cls)(*args, **kwargs)
@@ -55,12 +57,13 @@ class FunctionCalls:
                 operations.quiet -= 1
                 if inside is not None:
                     inside.stop()
-            if not is_quiet:
-                operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
-            if inside is not None:
-                inside.finish(result, None)
-            if copies is not None and checker is not None:
-                checker.called(cls, args, copies, result)
+            with WithoutFunctionModes():
+                if not is_quiet:
+                    operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
+                if inside is not None:
+                    inside.finish(result, None)
+                if copies is not None and checker is not None:
+                    checker.called(cls, args, copies, result)
             return result
 
         _Function.apply = apply

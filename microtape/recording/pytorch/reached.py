@@ -22,6 +22,7 @@ from microtape.recording.pytorch.node_text import about_dropped, about_node
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.ranges import Ranges
+from microtape.recording.pytorch.reading.modes import without_dispatch_modes
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.saved import TELLS_HOOKS, PackedRanges, Saved, saved_by
@@ -92,11 +93,12 @@ class Reached:
         read = self._tensors.read
         for node, tensor in whole.leaves.items():
             node.outputs[0] = read(tensor)
-        found = [
-            self._entry(node, python_node, whole.edges[node])
-            for node, python_node in whole.nodes.items()
-            if (known := entries.get(node)) is None or known.is_dropped
-        ]
+        with without_dispatch_modes():
+            found = [
+                self._entry(node, python_node, whole.edges[node])
+                for node, python_node in whole.nodes.items()
+                if (known := entries.get(node)) is None or known.is_dropped
+            ]
         found += [self._dropped(node) for node in lost if node not in whole.nodes]
         if found:
             self.log.append(Found(found))
@@ -129,7 +131,8 @@ class Reached:
         entry = self.entries[node]
         if not entry.saved or any([one.is_overwritten for one in entry.saved]):
             return None
-        found = self._saved_by(python_node, entry) or ()
+        with without_dispatch_modes():
+            found = self._saved_by(python_node, entry) or ()
         return found if any([one.is_overwritten for one in found]) else None
 
     def _note_writes(self, saved: Saved) -> None:
@@ -239,7 +242,7 @@ class Reached:
         `is_numbered` says whether a tensor is on the tape.
         """
         for name, tensor in names_in_frames(frame, KINDS):
-            if not tells_history(tensor):
+            if not tells_history(tensor) or tensor.is_meta:  # that has no numbers, and gets no gradient
                 continue
             seen = self._tensors.find(tensor)
             if seen is None and tensor.is_leaf and tensor.requires_grad:

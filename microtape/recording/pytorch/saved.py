@@ -80,7 +80,7 @@ class Saved(NamedTuple):
 def saved_by(node: Any, about: About, tensors: Tensors) -> list[Saved] | None:
     """The saved tensors of a node; None if a pass has freed them.
 
-    One that hooks have packed is left out: only its unpack hook could read it.
+    One that hooks have packed is left out: only its unpack hook could read it. Its own result is detached for this.
     """
     found: list[Saved] = []
     for attribute, raw, name in about.saved:

@@ -13,12 +13,12 @@ from torch.autograd.function import once_differentiable
 
 from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward
 from microtape.recording.pytorch.checks.undisturbed import Guard, one_run
+from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.values import value_of
 
 _Function: Any = torch.autograd.Function
 _once: Any = once_differentiable
 _ONCE: Any = _once(lambda ctx: None)
-_WithoutFunctionModes: Any = torch._C.DisableTorchFunction  # whose guard need not see what is ours
 _AUTOCAST = ("cpu", "cuda")
 _ALL = 1 << 62
 
@@ -99,7 +99,7 @@ def _autocast_of(device: str) -> tuple[bool, torch.dtype]:
 
 
 def _tensor(slot: Slot, array: Array, guard: Guard) -> torch.Tensor:
-    with _WithoutFunctionModes():
+    with WithoutFunctionModes():
         made = torch.from_numpy(np.array(array, order="C"))
         if not slot.is_whole and made.dtype is not torch.float64:
             made = made.to(slot.dtype)
@@ -265,7 +265,7 @@ def coarsest(tensors: Sequence[Any]) -> float:
 
 def _array(tensor: Any) -> Array:
     """The elements of a tensor that was made in here."""
-    with _WithoutFunctionModes():
+    with WithoutFunctionModes():
         tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
         if tensor.dtype.is_floating_point and tensor.dtype not in (torch.float64, torch.float32, torch.float16):
             tensor = tensor.float()

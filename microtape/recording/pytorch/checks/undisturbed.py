@@ -15,6 +15,7 @@ from torch.autograd import graph
 
 from microtape.recording.pytorch.calls.arguments import tensors_in
 from microtape.recording.pytorch.calls.function_kinds import WRITES, kind_of
+from microtape.recording.pytorch.reading.modes import WithoutDispatch
 
 _torch: Any = torch
 _stack: Any = overrides  # untyped
@@ -59,7 +60,7 @@ def undisturbed() -> Iterator[None]:
     try:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_random_states())
-            stack.enter_context(_torch._C._DisableTorchDispatch())
+            stack.enter_context(WithoutDispatch())
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.no_grad())
             if torch.is_anomaly_enabled():

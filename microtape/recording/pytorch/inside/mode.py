@@ -10,6 +10,7 @@ import torch
 from torch import overrides
 
 from microtape.recording.pytorch.calls.function_kinds import ATTRIBUTE, READS_NODE, kind_of
+from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_traced
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ class InsideMode(_Mode):  # type: ignore[misc]
         if call.is_long:
             call.leave_out()
             return function(*args, **kwargs)
-        before = self._calls.before_operation(kind, args, kwargs)
+        with WithoutFunctionModes():  # the program's would see what is read here
+            before = self._calls.before_operation(kind, args, kwargs)
         result = function(*args, **kwargs)
         if before is not None:
-            self._calls.note_operation(function, kind, args, kwargs, before, result, sys._getframe(1))
+            with WithoutFunctionModes():
+                self._calls.note_operation(function, kind, args, kwargs, before, result, sys._getframe(1))
         return result

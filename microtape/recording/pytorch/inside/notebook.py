@@ -9,6 +9,7 @@ import torch
 from microtape.recording.model.model import Operand, Value
 from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import SeenTensor
+from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
@@ -37,7 +38,7 @@ class Notebook:
     def operand_inside(self, value: Any) -> Operand:
         """A value in a function of the program's."""
         if type(value) in PLAIN:
-            with _torch._C.DisableTorchFunction():
+            with WithoutFunctionModes():
                 seen, version = self._unpacked(value) or self._tensors.read(value)
                 self._tensors.values.clear()  # the next tensor may have the same address
             return _operand(seen, version)
@@ -78,7 +79,7 @@ def numbered(operand: Operand, tape: Tape) -> Operand:
 
 def version_in(tensor: Any) -> int:
     """The version of a tensor, unseen by modes."""
-    with _torch._C.DisableTorchFunction():
+    with WithoutFunctionModes():
         return version_of(tensor)
 
 

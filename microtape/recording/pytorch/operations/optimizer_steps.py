@@ -15,12 +15,12 @@ from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.pytorch.calls.call_sites import site_of
 from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.faults import Faults
 
 _torch: Any = torch  # the parts of torch that are not typed
-_WithoutFunctionModes = _torch._C.DisableTorchFunction
 _OURS = 1  # of torch's hooks of all optimisers
 
 
@@ -76,7 +76,7 @@ class OptimizerSteps:
         self.settle()
         if self._operations.quiet or stack_ident() not in self._threads:
             return
-        with self._faults.noting("the step of an optimiser"), _WithoutFunctionModes():
+        with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             site = site_of(sys._getframe(1))
             parameters = _parameters(optimizer)
             for one in parameters:
@@ -101,7 +101,7 @@ class OptimizerSteps:
             self.settle()
         if self._operations.quiet or stack_ident() not in self._threads:
             return
-        with self._faults.noting("the step of an optimiser"), _WithoutFunctionModes():
+        with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             for one in _parameters(optimizer):
                 self._updates().step_ended(self._operations.tensors.see(one))
 

@@ -10,6 +10,7 @@ import torch
 
 from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.graph import Graph, NodeEdge
+from microtape.recording.pytorch.reading.modes import without_dispatch_modes
 from microtape.recording.pytorch.reading.wrapped import is_wrapped
 from microtape.recording.pytorch.tensors import grad_fn_of, tells_history
 
@@ -52,7 +53,7 @@ def edge_of(output: Any) -> tuple[Any, int]:
         return output.node, output.output_nr
     if output.grad_fn is not None:
         return output.grad_fn, output.output_nr
-    with torch.inference_mode(False), torch.enable_grad():
+    with torch.inference_mode(False), torch.enable_grad(), without_dispatch_modes():
         try:
             return torch.autograd.graph.get_gradient_edge(output).node, 0
         except (AssertionError, AttributeError):

@@ -15,6 +15,7 @@ import torch
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import SAMPLED, from_parts, sample_places, shown_repeats, summarize
 from microtape.recording.model.thumbnail import block_starts, means_of_blocks
+from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
 
 _BLOCK = 1 << 21  # elements that are measured together, so that little memory is needed
 _LARGE, _SMALL = 1e150, 1e-100  # magnitudes beyond which squares of float64 are infinite or 0
@@ -95,7 +96,7 @@ class Quietly:
     """A context for operations of our own: none is recorded, neither by torch nor by a mode."""
 
     def __init__(self) -> None:
-        self._guards = [torch.no_grad(), _torch._C._DisableTorchDispatch(), _torch._C.DisableTorchFunction()]
+        self._guards = [torch.no_grad(), WithoutDispatch(), WithoutFunctionModes()]
 
     def __enter__(self) -> None:
         for guard in self._guards:

@@ -11,11 +11,10 @@ import numpy.typing as npt
 import torch
 
 from microtape.recording.file.packing import DTYPES
+from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
 
 _Array = npt.NDArray[Any]
 _torch: Any = torch  # the parts of torch that are not typed
-_WithoutFunctionModes = _torch._C.DisableTorchFunction
-_WithoutDispatchModes = _torch._C._DisableTorchDispatch
 
 bytes_at = PYFUNCTYPE(py_object, c_void_p, c_ssize_t)(("PyBytes_FromStringAndSize", pythonapi))
 """The bytes at an address; quicker than `string_at` of ctypes, which is a function of Python's."""
@@ -87,7 +86,7 @@ def sample_of(tensor: Any, most: int) -> _Array | None:
     try:
         if not tensor.is_cpu:
             return None
-        with _WithoutFunctionModes():
+        with WithoutFunctionModes():
             dtype, size = QUICK.get(tensor.dtype), tensor.nbytes
             if dtype is not None and size and tensor.is_contiguous() and not tensor.is_neg():
                 if size <= most * dtype.itemsize:
@@ -124,7 +123,7 @@ def address_of(tensor: Any, size: int) -> int:
 def _widened(raw: _Array, dtype: Any) -> _Array:
     """Elements of a dtype that numpy lacks, as float32 or complex64."""
     wide = torch.complex64 if dtype.is_complex else torch.float32
-    with _WithoutDispatchModes():
+    with WithoutDispatch():
         bits = torch.from_numpy(np.array(raw, order="C").view(f"i{raw.itemsize}"))
         array: _Array = bits.view(dtype).to(wide).numpy()
     return array.reshape(raw.shape)

@@ -32,6 +32,7 @@ from microtape.recording.pytorch.reading.memory import (
     raw_of,
     sample_of,
 )  # fmt: skip
+from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
@@ -42,8 +43,6 @@ _Array = npt.NDArray[Any]
 
 _torch: Any = torch  # the parts of torch that are not typed, or not in every version
 _is_batched = _torch._C._functorch.is_legacy_batchedtensor
-_WithoutFunctionModes = _torch._C.DisableTorchFunction
-_WithoutDispatchModes = _torch._C._DisableTorchDispatch
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
@@ -94,7 +93,7 @@ class Values:
                     return value
             if is_traced():
                 return None
-            with _WithoutFunctionModes():
+            with WithoutFunctionModes():
                 if tensor.layout is not torch.strided:
                     if self._on_device(tensor) and tensor.numel() <= COPIED:
                         with Quietly():
@@ -229,7 +228,7 @@ class Values:
         is_large = value.size > ALWAYS_COPIED if is_array else isinstance(value, Summary | LaterSummary)
         if is_large and type(tensor) in _PLAIN:
             try:
-                with _WithoutFunctionModes():
+                with WithoutFunctionModes():
                     if tensor.layout is _STRIDED:
                         self._large[_memory_of(tensor)] = value, tensor.shape, tensor.stride()
             except Exception:
@@ -260,7 +259,7 @@ def _memory_of(tensor: Any) -> Any:
 def state_of(tensor: Any) -> object:
     """The same as long as nobody writes to the tensor; something new where that cannot be told."""
     try:
-        with _WithoutFunctionModes():
+        with WithoutFunctionModes():
             return tensor.data_ptr(), tensor._version, id(tensor)
     except Exception:
         return object()
@@ -328,7 +327,7 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
     if type(tensor) not in _PLAIN or is_traced():
         return None
     try:
-        with _WithoutFunctionModes():
+        with WithoutFunctionModes():
             return _value(tensor, copied)
     except Exception:  # a fault of ours does not become the program's
         return None
@@ -336,7 +335,7 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
 
 def shape_and_dtype(tensor: Any) -> tuple[tuple[int, ...], str]:
     """The shape and dtype of any tensor or of what describes one; a symbolic size that is unknown counts as 0."""
-    with _WithoutFunctionModes():
+    with WithoutFunctionModes():
         try:
             dtype = str(tensor.dtype).removeprefix("torch.")
         except Exception:
@@ -387,13 +386,13 @@ def _of_device(tensor: Any, copied: int) -> Value | None:
     """One of another device by a copy, for which the program waits; none while a graph of CUDA is captured."""
     if torch.cuda.is_current_stream_capturing():
         return None
-    with _WithoutDispatchModes(), torch.no_grad():
+    with WithoutDispatch(), torch.no_grad():
         return _value(tensor.detach().cpu(), copied)
 
 
 def _of_sparse(tensor: Any, copied: int) -> Value | None:
     """A small one with its zeros; of a large one the summary of the elements that are stored."""
-    with _WithoutDispatchModes(), torch.no_grad():
+    with WithoutDispatch(), torch.no_grad():
         if tensor.numel() <= copied:
             return _value(tensor.detach().to_dense(), copied)
         stored = tensor._values() if tensor.layout is torch.sparse_coo else tensor.values()

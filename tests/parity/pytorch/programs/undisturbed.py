@@ -623,9 +623,28 @@ def modes_of_the_programs_own():
             seen.append(getattr(function, "__name__", ""))
             return function(*args, **(kwargs or {}))
 
-    a = leaf(3)
+    class Cubed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(result := x**3)
+            return result
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0] ** (2 / 3) * 3
+
+    a, layer = leaf(3), nn.Linear(3, 3)
+    optimizer = torch.optim.Adam([a, *layer.parameters()])
     with Dispatched(), Called():
-        (a * 2).sum().backward()
+        for _ in range(2):
+            optimizer.zero_grad()
+            y = layer((a * 2).exp()).relu().softmax(0)
+            y.retain_grad()
+            z = Cubed.apply(y.clone().tanh_()) + checkpoint(torch.sigmoid, y, use_reentrant=False)
+            z[0] = z[1] * 2
+            nn.functional.layer_norm(torch.cat([z, a]), [6]).norm().backward(retain_graph=True)
+            torch.autograd.grad(z.square().sum(), a, create_graph=True)
+            optimizer.step()
     return a.grad, seen
 
 

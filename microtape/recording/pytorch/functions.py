@@ -14,6 +14,7 @@ from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
+from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Function: Any = torch.autograd.Function
 
@@ -32,7 +33,7 @@ class FunctionCalls:
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or threading.get_ident() != thread:
+            if is_compiling() or threading.get_ident() != thread:
                 return original_of(None, cls)(*args, **kwargs)
             is_quiet = operations.is_quiet
             if is_quiet and calls.innermost is None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from microtape.basics.module_scopes import ModuleScopes
+from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Module: Any = torch.nn.Module
 
@@ -35,7 +36,7 @@ class WatchedModules:
         watched = self
 
         def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if torch.compiler.is_compiling() or threading.get_ident() != watched._thread or watched._all_asleep():
+            if is_compiling() or threading.get_ident() != watched._thread or watched._all_asleep():
                 return call(module, *args, **kwargs)
             with watched._scopes.of(module, sys._getframe(1)):
                 return call(module, *args, **kwargs)

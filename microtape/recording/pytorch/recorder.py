@@ -27,10 +27,11 @@ from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.operations.compiled import CompiledCode
 from microtape.recording.pytorch.operations.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.operations.optimizer_steps import OptimizerSteps
-from microtape.recording.pytorch.passes.engine import Listening
+from microtape.recording.pytorch.passes.engine import Listening, WatchedEngine
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
 from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
@@ -86,7 +87,7 @@ class TorchRecorder:
         self.call_stack = CallStack(self)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
-            self._modes.append(StackedMode(RememberingMode(lambda: self.checker, self.operations)))
+            self._modes.insert(0, StackedMode(RememberingMode(lambda: self.checker, self.operations)))
         self.optimizer_steps = OptimizerSteps(
             self.operations, self._modes, self.threads, lambda: self.updates, self.faults
         )
@@ -151,6 +152,7 @@ class TorchRecorder:
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
+            stack.enter_context(CompiledCode(self._modes, [WatchedEngine.run_backward.__code__]))
             self._inside = stack.pop_all()
         if self.asleep:
             self.operations.quiet += 1

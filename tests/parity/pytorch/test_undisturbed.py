@@ -45,12 +45,13 @@ def run(program, torch):
 
 def replaced(torch):
     """What a recorder replaces while it watches."""
-    function = torch.autograd.function
+    function, compiler = torch.autograd.function, sys.modules.get("torch._dynamo.eval_frame")
+    set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
     owners = function.BackwardCFunction, function.FunctionCtx, torch.autograd.graph.saved_tensors_hooks
     return (
         torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
         *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
-        warnings.showwarning,
+        warnings.showwarning, set_eval_frame, compiler is None or compiler.set_eval_frame is set_eval_frame,
     )  # fmt: skip
 
 

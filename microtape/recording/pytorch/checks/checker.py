@@ -22,6 +22,7 @@ from microtape.recording.pytorch.checks.undisturbed import is_running_again, und
 from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 
@@ -217,7 +218,7 @@ class RememberingMode(_Mode):  # type: ignore[misc]
     ) -> Any:
         """Run the call, and remember it."""
         kwargs = kwargs or {}
-        if torch.compiler.is_compiling():
+        if is_traced():
             return function(*args, **kwargs)
         checker, kind = self._checker(), kind_of(function)
         if checker is None or self._operations.quiet or kind not in (CALL, WRITES):

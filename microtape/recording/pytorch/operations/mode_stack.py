@@ -2,7 +2,8 @@
 
 A mode costs something at each call of torch, even one that does nothing. While the recorder sleeps it is therefore off
 the stack. During a call that a mode sees, torch itself holds it, and puts it back afterwards: then it is taken off
-later.
+later. It lies beneath the modes of the program's own, which do not see what it does, and which the end of their `with`
+takes off the top.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection
 from typing import Any
 
 from torch import overrides
+from torch.utils._device import DeviceContext
 
 from microtape.recording.pytorch.reading.traced import is_traced
 
@@ -26,6 +28,7 @@ class StackedMode:
         self.mode = mode
         self._is_on = False  # or held by torch during a call
         self._wanted = False
+        self._is_hidden = False
 
     def __enter__(self) -> None:
         self.put_on()
@@ -36,14 +39,25 @@ class StackedMode:
     def put_on(self) -> None:
         """Put the mode on the stack."""
         self._wanted = True
-        if not self._is_on:
-            _stack._push_mode(self.mode)
+        if not self._is_on and not self._is_hidden:
+            _put_beneath(self.mode)
             self._is_on = True
 
     def take_off(self) -> None:
         """Take the mode off the stack, now or at a later `settle`."""
         self._wanted = False
         self.settle()
+
+    def hide(self) -> None:
+        """Keep the mode off the stack until `show`, unless torch holds it."""
+        if not self._is_on or remove(self.mode):
+            self._is_on, self._is_hidden = False, True
+
+    def show(self) -> None:
+        """Put a hidden mode back on the stack, if it is wanted there."""
+        self._is_hidden = False
+        if self._wanted:
+            self.put_on()
 
     def settle(self) -> None:
         """Take the mode off if it is still on the stack, but not wanted."""
@@ -63,6 +77,15 @@ def push(mode: overrides.TorchFunctionMode) -> bool:
         return False
     _stack._push_mode(mode)
     return True
+
+
+def _put_beneath(mode: overrides.TorchFunctionMode) -> None:
+    """Put a mode beneath all others, but that of the default device, which takes for granted that it lies there."""
+    above = [_stack._pop_mode() for _ in _stack._get_current_function_mode_stack()]
+    if above and isinstance(above[-1], DeviceContext):
+        _stack._push_mode(above.pop())
+    for one in (mode, *reversed(above)):
+        _stack._push_mode(one)
 
 
 def remove(mode: overrides.TorchFunctionMode) -> bool:

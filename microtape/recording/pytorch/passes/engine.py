@@ -8,8 +8,11 @@ from typing import Any
 import torch
 from torch.autograd import Variable
 
+from microtape.recording.pytorch.reading.traced import is_compiling
+
 Runner = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 
+_dynamo: Any = torch._C._dynamo
 _Original: Any = type(Variable._execution_engine)
 
 
@@ -25,15 +28,19 @@ class WatchedEngine(_Original):  # type: ignore[misc]
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:
         """Run a pass."""
-        if _is_tracing(args):
+        if is_compiling():
             return super().run_backward(*args, **kwargs)
-        return self.listener(self.behind.run_backward, args, kwargs)
+        before = _dynamo.eval_frame.set_eval_frame(None)  # Dynamo must not compile the recorder
+        try:
+            if _is_tracing(args):
+                return super().run_backward(*args, **kwargs)
+            return self.listener(self.behind.run_backward, args, kwargs)
+        finally:
+            _dynamo.eval_frame.set_eval_frame(before)
 
 
 def _is_tracing(args: tuple[Any, ...]) -> bool:
     """Whether a compiler runs the pass, to see what it does. Up to torch 2.12 only its tensors tell."""
-    if torch.compiler.is_compiling():
-        return True
     return any(type(one).__name__ == "FunctionalTensor" for one in (args[0] if args else ()))
 
 

@@ -119,6 +119,75 @@ def compiled_by_aot_eager():
     return _compiled("aot_eager")
 
 
+def a_compiled_step():
+    torch._dynamo.reset()
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    @torch.compile(backend="eager")
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return [step(torch.randn(8, 4)) for _ in range(3)], list(model.parameters())
+
+
+def compiled_code_with_breaks():
+    torch._dynamo.reset()
+    w = leaf(4, 4)
+    seen = []
+
+    class Shown(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen.append(grad.clone())
+            return grad * ctx.saved_tensors[0].cos()
+
+    @torch.compiler.disable
+    def show(x):
+        seen.append((x * 2).detach().clone())
+        return x * 3
+
+    @torch.compile(backend="eager")
+    def broken(x):
+        loss = show(torch.tanh(x @ w)).square().mean()
+        seen.append(loss.item())
+        if loss.item() < 1e6:
+            loss = loss + show(Shown.apply(w)).mean()
+        (gradient,) = torch.autograd.grad(loss, w, retain_graph=True)
+        return loss + gradient.norm().item()
+
+    for _ in range(3):
+        broken(torch.randn(3, 4)).backward()
+    return w.grad, seen
+
+
+def a_compiled_optimiser():
+    torch._dynamo.reset()
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.AdamW(model.parameters())
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer)
+
+    @torch.compile(backend="eager", fullgraph=False)
+    def step():
+        optimizer.step()
+        schedule.step()
+
+    for _ in range(3):
+        optimizer.zero_grad()
+        model(torch.randn(2, 4)).square().sum().backward()
+        step()
+    return list(model.parameters())
+
+
 def spectral_normalisation():
     model = nn.utils.parametrizations.spectral_norm(nn.Linear(3, 2))
     for _ in range(2):

@@ -25,6 +25,7 @@ class FunctionCalls:
     def __init__(self, operations: Operations, calls: CallStack, checker: Callable[[], TorchChecker | None]) -> None:
         self._operations, self._calls, self._checker = operations, calls, checker
         self._before: Any = None
+        self._apply: Any = None
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
@@ -67,7 +68,15 @@ class FunctionCalls:
                     checker.called(cls, args, copies, result)
             return result
 
-        _Function.apply = apply
+        _Function.apply = self._apply = apply
 
     def __exit__(self, *error: object) -> None:
         _Function.apply = self._before
+
+    def hide(self) -> None:
+        """Put torch's own `apply` back, until `show`."""
+        _Function.apply = self._before
+
+    def show(self) -> None:
+        """Replace `apply` again."""
+        _Function.apply = self._apply

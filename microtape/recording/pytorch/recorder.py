@@ -145,14 +145,15 @@ class TorchRecorder:
             stack.enter_context(Listening(self.run_pass))
             stack.enter_context(WatchedModules(self._is_asleep))
             stack.enter_context(self.packed)
-            stack.enter_context(FunctionCalls(self.operations, self.call_stack, lambda: self.checker))
+            functions = FunctionCalls(self.operations, self.call_stack, lambda: self.checker)
+            stack.enter_context(functions)
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
             stack.enter_context(self.optimizer_steps)
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
-            stack.enter_context(CompiledCode(self._modes, [WatchedEngine.run_backward.__code__]))
+            stack.enter_context(CompiledCode([*self._modes, functions], [WatchedEngine.run_backward.__code__]))
             self._inside = stack.pop_all()
         if self.asleep:
             self.operations.quiet += 1

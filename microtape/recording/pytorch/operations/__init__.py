@@ -6,5 +6,5 @@ writes           which call has written into what
 taken_numbers    numbers that are taken out of tensors and come back
 optimizer_steps  the steps of optimisers
 mode_stack       torch's stack of modes, on which ours lies
-compiled         ... but while compiled code runs
+compiled         what is hidden while compiled code runs
 """

@@ -1,7 +1,7 @@
-"""While code that Dynamo compiles runs, our modes are off torch's stack.
+"""While code that Dynamo compiles runs, our modes are off torch's stack, and torch has its own `Function.apply`.
 
 With any function mode on the stack, such code may lose operations behind a graph break: torch 2.13 returned
-`y.square()` where the program asked for `y.square().mean()`.
+`y.square()` where the program asked for `y.square().mean()`. An `apply` of ours is an internal error of most versions.
 """
 
 from __future__ import annotations
@@ -10,25 +10,33 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 import torch
-
-from microtape.recording.pytorch.operations.mode_stack import StackedMode
 
 _dynamo: Any = torch._C._dynamo
 _IMPORTED = "torch._dynamo.eval_frame"  # by the first `torch.compile` or step of an optimiser: it takes seconds
 _NAMES = ("set_eval_frame", "_maybe_set_eval_frame")  # what it calls before compiled code runs, and after it
 
 
+class Hideable(Protocol):
+    """What compiled code must not see."""
+
+    def hide(self) -> None:
+        """Put it away."""
+
+    def show(self) -> None:
+        """Put it back."""
+
+
 class CompiledCode:
-    """A context in which these modes are put away for compiled code; what Dynamo leaves out of it sees them again.
+    """A context in which things are hidden from compiled code; what Dynamo leaves out of that sees them again.
 
     Dynamo does not compile the code objects in `left_out`.
     """
 
-    def __init__(self, modes: Sequence[StackedMode], left_out: Sequence[CodeType]) -> None:
-        self._modes, self._left_out = modes, left_out
+    def __init__(self, hidden: Sequence[Hideable], left_out: Sequence[CodeType]) -> None:
+        self._hidden, self._left_out = hidden, left_out
         self._is_over = False
         self._original: Callable[[Any], Any] | None = None
         self._watched: Callable[[Any], Any] | None = None
@@ -44,11 +52,11 @@ class CompiledCode:
             if not callable(callback):
                 before = original(callback)
                 if callable(before):  # else Dynamo is compiling, or nothing is compiled
-                    for mode in self._modes:
-                        mode.show()
+                    for one in self._hidden:
+                        one.show()
                 return before
-            for mode in self._modes:
-                mode.hide()
+            for one in self._hidden:
+                one.hide()
             if not is_told and (leave_out := getattr(sys.modules.get(_IMPORTED), "skip_code", None)) is not None:
                 is_told = True
                 for code in (set_eval_frame.__code__, *self._left_out):

@@ -10,4 +10,4 @@ is_jit_tracing = torch._C._is_tracing
 
 def is_traced() -> bool:
     """Whether Dynamo, `torch.export` or `torch.jit.trace` follows what the program does."""
-    return is_compiling() or is_jit_tracing()
+    return bool(is_compiling() or is_jit_tracing())

@@ -53,7 +53,8 @@ class FunctionCalls:
                     operations.forget_function()
                 if inside is not None:
                     inside.stop()
-                    inside.finish(None, error)
+                    with WithoutFunctionModes():
+                        inside.finish(None, error)
                 raise
             finally:
                 operations.quiet -= 1

@@ -96,6 +96,18 @@ def test_a_compiled_region_is_one_node(torch):
         assert all(step.grad_outputs[0] is not None for step in one.steps)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["compiled_by_eager", "a_compiled_step", "compiled_code_with_breaks"])
+def test_code_that_a_compiler_has_written_is_no_line_of_the_program(torch, name):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+    from tests.parity.pytorch.programs import surroundings
+
+    with TorchRecorder() as recorder:
+        getattr(surroundings, name)()
+    files = {node.place.file for node in recorder.recording.nodes if node.place is not None}
+    assert {Path(file).name for file in files} == {"surroundings.py"}
+
+
 def test_an_interrupted_pass_is_recorded_up_to_there(torch):
     from microtape.recording.pytorch.recorder import TorchRecorder
     from tests.parity.pytorch.programs.surroundings import interrupted_passes

@@ -13,8 +13,8 @@ _IS_LIBRARY: dict[str, bool] = {}
 
 
 def is_library(file: str) -> bool:
-    """Whether a file belongs to torch or to microtape."""
-    return file.startswith((_TORCH, "<frozen")) or file in LIBRARY_FILES
+    """Whether a file belongs to torch or to microtape, or is code that torch.fx or Dynamo has written."""
+    return file.startswith((_TORCH, "<frozen", "<eval_with_key>")) or file in LIBRARY_FILES
 
 
 def site_of(frame: FrameType | None) -> CallSite | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
@@ -17,32 +17,35 @@ from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Function: Any = torch.autograd.Function
+_Noting: TypeAlias = tuple[Operations, CallStack, Callable[[], TorchChecker | None]]
 
 
 class FunctionCalls:
     """A context in which each call of a Function is noted as one operation, and what runs inside as a call."""
 
     def __init__(self, operations: Operations, calls: CallStack, checker: Callable[[], TorchChecker | None]) -> None:
-        self._operations, self._calls, self._checker = operations, calls, checker
+        self._noting: _Noting | None = (operations, calls, checker)
         self._before: Any = None
         self._apply: Any = None
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
         original_of = self._before.__get__  # a classmethod of Python, from torch 2.14 on one of C
-        operations, calls, thread = self._operations, self._calls, threading.get_ident()
+        thread = threading.get_ident()
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if is_compiling() or threading.get_ident() != thread:
+            noting = self._noting
+            if is_compiling() or noting is None or threading.get_ident() != thread:
                 return original_of(None, cls)(*args, **kwargs)
+            operations, calls, checker_of = noting
             is_quiet = operations.is_quiet
             if is_quiet and calls.innermost is None:
                 return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()
             with WithoutFunctionModes():  # the program's would see what is read here
                 before = operations.before_function(args, kwargs) if not is_quiet else None
-                checker = self._checker() if not is_quiet else None
+                checker = checker_of() if not is_quiet else None
                 copies = checker.calling(cls, args, kwargs) if checker is not None else None
                 inside = calls.function(cls, args)
             operations.quiet += 1
@@ -73,6 +76,7 @@ class FunctionCalls:
 
     def __exit__(self, *error: object) -> None:
         _Function.apply = self._before
+        self._noting = None  # the program may hold the `apply` of a Function
 
     def hide(self) -> None:
         """Put torch's own `apply` back, until `show`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
@@ -13,42 +14,69 @@ from microtape.basics.module_scopes import ModuleScopes
 from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Module: Any = torch.nn.Module
+_KNOWN = "unpatched_nn_module_call"  # with which Dynamo compares a module's `__call__`
 
 
 class WatchedModules:
     """A context in which the call of a module opens a scope with its name."""
 
     def __init__(self, is_asleep: Callable[[], bool]) -> None:
-        self._is_asleep = is_asleep
         self._watching = [is_asleep]  # of all recorders, one around the other, that share these scopes
         self._shared: WatchedModules | None = None  # those of a recorder around this one
         self._scopes = ModuleScopes()
         self._thread = threading.get_ident()
         self._before: Any = None
+        self._called: Any = None
+        self._is_hidden = False
 
     def __enter__(self) -> None:
         self._before = call = _Module.__call__
         known = getattr(call, "watched", None)
         if known is not None and known._thread == self._thread:
             self._shared = known
-            known._watching.append(self._is_asleep)
+            known._watching += self._watching
             return
         watched = self
 
         def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            if is_compiling() or threading.get_ident() != watched._thread or watched._all_asleep():
+            if is_compiling() or threading.get_ident() != watched._thread or watched._is_off:
                 return call(module, *args, **kwargs)
             with watched._scopes.of(module, sys._getframe(1)):
                 return call(module, *args, **kwargs)
 
         called.watched = watched  # type: ignore[attr-defined]
-        _Module.__call__ = called
+        _Module.__call__ = self._called = called
 
     def __exit__(self, *error: object) -> None:
-        if self._shared is not None:
-            self._shared._watching.remove(self._is_asleep)
-        else:
-            _Module.__call__ = self._before
+        (self._shared or self)._watching.pop()  # the program may hold the `__call__` of a module
+        if self._shared is None:
+            self._replace(self._called, self._before)
 
-    def _all_asleep(self) -> bool:
-        return all([is_asleep() for is_asleep in self._watching])
+    @property
+    def code(self) -> CodeType:
+        """What runs in place of torch's `__call__`."""
+        called = (self._shared or self)._called
+        return called.__code__  # type: ignore[no-any-return]
+
+    def hide(self) -> None:
+        """Put torch's own `__call__` back, until `show`; the recorder around this one does, if they share scopes."""
+        if self._shared is None:
+            self._is_hidden = True
+            self._replace(self._called, self._before)
+
+    def show(self) -> None:
+        """Replace `__call__` again."""
+        if self._shared is None:
+            self._is_hidden = False
+            self._replace(self._before, self._called)
+
+    def _replace(self, old: Any, new: Any) -> None:
+        if _Module.__call__ is old:
+            _Module.__call__ = new
+        compiler: Any = sys.modules.get("torch._dynamo.utils")
+        if getattr(compiler, _KNOWN, None) is self._called:  # it was imported while we watched
+            setattr(compiler, _KNOWN, self._before)
+
+    @property
+    def _is_off(self) -> bool:
+        return self._is_hidden or all([is_asleep() for is_asleep in self._watching])

@@ -27,7 +27,7 @@ from microtape.recording.pytorch.inside.patches import Patches
 from microtape.recording.pytorch.inside.users_warnings import UsersWarnings
 from microtape.recording.pytorch.modules import WatchedModules
 from microtape.recording.pytorch.notes import GraphNode
-from microtape.recording.pytorch.operations.compiled import CompiledCode
+from microtape.recording.pytorch.operations.compiled import CompiledCode, Hideable
 from microtape.recording.pytorch.operations.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.operations.optimizer_steps import OptimizerSteps
@@ -143,7 +143,8 @@ class TorchRecorder:
             stack.enter_context(UsersWarnings())
             stack.enter_context(OwnHooks())
             stack.enter_context(Listening(self.run_pass))
-            stack.enter_context(WatchedModules(self._is_asleep))
+            modules = WatchedModules(self._is_asleep)
+            stack.enter_context(modules)
             stack.enter_context(self.packed)
             functions = FunctionCalls(self.operations, self.call_stack, lambda: self.checker)
             stack.enter_context(functions)
@@ -153,7 +154,8 @@ class TorchRecorder:
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:
                 stack.enter_context(mode)
-            stack.enter_context(CompiledCode([*self._modes, functions], [WatchedEngine.run_backward.__code__]))
+            hidden: list[Hideable] = [*self._modes, modules, functions, self.call_stack.mode]
+            stack.enter_context(CompiledCode(hidden, [WatchedEngine.run_backward.__code__, modules.code]))
             self._inside = stack.pop_all()
         if self.asleep:
             self.operations.quiet += 1

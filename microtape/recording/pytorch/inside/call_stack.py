@@ -53,7 +53,7 @@ class CallStack:
         self.unmaterialized: weakref.WeakSet[Any] = weakref.WeakSet()  # each ctx that gets None for undefined gradients
         self.applying: list[FunctionCall] = []
         self._running: list[Running] = []
-        self._mode = InsideMode(self)
+        self.mode = InsideMode(self)
         self._raised: BaseException | None = None  # what ended the last call
 
     @property
@@ -125,7 +125,7 @@ class CallStack:
         if caller is not None:
             self.note("call", call.name, [one for one in args if attributes_of(one) is None], inner=call)
         trace = Trace.put_on(Trace(self, call)) if frame is None and traced else None
-        running = Running(call, trace, push(self._mode))
+        running = Running(call, trace, push(self.mode))
         self._running.append(running)
         if frame is not None:
             call.entered(frame)
@@ -174,7 +174,7 @@ class CallStack:
     def abandon(self) -> None:
         """Follow the running calls no longer: the recorder does not watch any more."""
         self._unwind(0)
-        remove(self._mode)
+        remove(self.mode)
         self.applying.clear()
 
     def _unwind(self, count: int) -> None:
@@ -184,7 +184,7 @@ class CallStack:
             if ended.trace is not None:
                 ended.trace.remove()
             if ended.has_mode:
-                remove(self._mode)
+                remove(self.mode)
 
     def _fault(self, error: Exception) -> None:
         if was_raised_by_a_signal(error):

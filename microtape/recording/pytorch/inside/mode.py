@@ -10,6 +10,7 @@ import torch
 from torch import overrides
 
 from microtape.recording.pytorch.calls.function_kinds import ATTRIBUTE, READS_NODE, kind_of
+from microtape.recording.pytorch.operations.mode_stack import push, remove
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_traced
 
@@ -25,6 +26,17 @@ class InsideMode(_Mode):  # type: ignore[misc]
     def __init__(self, calls: CallStack) -> None:
         super().__init__()
         self._calls = calls
+        self._is_hidden = False
+
+    def hide(self) -> None:
+        """Take it off the stack until `show`, if it is there."""
+        self._is_hidden = remove(self) or self._is_hidden
+
+    def show(self) -> None:
+        """Put it back."""
+        if self._is_hidden:
+            self._is_hidden = False
+            push(self)
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None

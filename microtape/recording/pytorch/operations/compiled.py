@@ -1,7 +1,8 @@
-"""While code that Dynamo compiles runs, our modes are off torch's stack, and torch has its own `Function.apply`.
+"""While code that Dynamo compiles runs, our modes are off torch's stack, and torch has its own methods back.
 
 With any function mode on the stack, such code may lose operations behind a graph break: torch 2.13 returned
-`y.square()` where the program asked for `y.square().mean()`. An `apply` of ours is an internal error of most versions.
+`y.square()` where the program asked for `y.square().mean()`. A `Function.apply` of ours is an internal error of most
+versions, and a `Module.__call__` of ours would be compiled, where torch's own is not.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class CompiledCode:
         self._replace(original, set_eval_frame)
 
     def __exit__(self, *error: object) -> None:
-        self._is_over = True  # torch may hold it still
+        self._is_over, self._hidden = True, ()  # torch may hold it still
         self._replace(self._watched, self._original)
 
     def _replace(self, old: Any, new: Any) -> None:

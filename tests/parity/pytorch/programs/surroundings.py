@@ -170,6 +170,76 @@ def compiled_code_with_breaks():
     return w.grad, seen
 
 
+def compiled_code_in_functions_and_hooks():
+    torch._dynamo.reset()
+    w, x = leaf(4, 4), leaf(3, 4)
+    compilations = []
+
+    def counted(module, _):
+        compilations.append(len(module.graph.nodes))
+        return module
+
+    @torch.compiler.disable
+    def show(x):
+        return x * 3
+
+    @torch.compile(backend=counted)
+    def broken(x):
+        loss = show(torch.tanh(x @ w)).square().mean()
+        if loss.item() < 1e6:
+            loss = loss + w.sin().mean()
+        return loss + x.square().mean()
+
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * broken(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * broken(ctx.saved_tensors[0]) + broken(grad)
+
+    for _ in range(2):
+        y = Twice.apply(x)
+        y.register_hook(lambda grad: grad * broken(grad))
+        y.square().sum().backward()
+    return x.grad, compilations
+
+
+def modules_that_compiled_code_calls():
+    torch._dynamo.reset()
+    compilations = []
+
+    def counted(module, _):
+        compilations.append(len(module.graph.nodes))
+        return module
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3), nn.Tanh())])
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x).sigmoid()
+                if x.sum().item() > 1e9:  # a graph break in a loop: the frame is not compiled
+                    x = x * 2
+            return x
+
+    net = Net()
+    compiled = torch.compile(net, backend=counted)
+
+    @torch.compile(backend=counted)
+    def loss(x):
+        return compiled(x).square().sum() + net(x).sum()
+
+    for _ in range(3):
+        compiled(torch.randn(5, 3)).square().sum().backward()
+        loss(torch.randn(5, 3)).backward()
+    return [one.grad for one in net.parameters()], compilations
+
+
 def a_compiled_optimiser():
     torch._dynamo.reset()
     model = nn.Linear(4, 4)

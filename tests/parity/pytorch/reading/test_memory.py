@@ -139,3 +139,31 @@ def test_nothing_of_the_program_is_held_after_a_pass(torch):
     assert len(recorder.recording.passes) == 3
     assert recorder.recording.faults == ()
     assert len(gone) > 3 * 12
+
+
+def test_what_a_program_keeps_of_its_functions_and_modules_keeps_no_recorder(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    linear = torch.nn.Linear(3, 1)
+
+    def program():
+        for run in kept:
+            run(torch.randn(2, 3)).sum()
+
+    with TorchRecorder() as recorder:
+        kept = [Doubled.apply, linear.__call__, torch.compile(linear, backend="eager")]
+        program()
+    gone = weakref.ref(recorder)
+    program()
+    del recorder
+    gc.collect()
+    assert gone() is None

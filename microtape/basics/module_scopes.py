@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -15,13 +15,23 @@ _LIBRARIES = ("torch.", "microtape.")
 _Paths: TypeAlias = "weakref.WeakKeyDictionary[Any, str]"
 
 
+def program_module(module: Any) -> Any:
+    """The module that the program has written: of the one that `torch.compile` returns, the one within."""
+    return module._orig_mod if type(module).__name__ == "OptimizedModule" else module
+
+
+def program_path(path: str) -> str:
+    """A path among modules, such as that of a parameter, without what `torch.compile` has put into it."""
+    return ".".join([part for part in path.split(".") if part != "_orig_mod"])
+
+
 class ModuleScopes(threading.local):
     """The modules whose calls are running on this thread, one within the other; each call is a scope.
 
     The scope's name is the module's path within the module that the program called, without the path of the enclosing
     scope: `layers.3` inside of the encoder; where that is a number only, as in a Sequential, the class follows:
     `2 ReLU`. A module that is called from outside of all modules has the name of its class or, if that is a library's,
-    of the caller's variable.
+    of the program's variable. A compiled module is the one that was compiled.
     """
 
     def __init__(self) -> None:
@@ -32,21 +42,22 @@ class ModuleScopes(threading.local):
     @contextlib.contextmanager
     def of(self, module: Any, caller: FrameType) -> Iterator[None]:
         """A context for the call of a module, of PyTorch or ours: it has a method `named_modules`."""
+        named = program_module(module)
         outer = open_scopes.innermost
-        open_scopes.innermost = Scope(self._name(module, caller), outer)
-        self._open.append(module)
+        open_scopes.innermost = Scope(self._name(named, module, caller), outer)
+        self._open.append(named)
         try:
             yield
         finally:
             self._open.pop()
             open_scopes.innermost = outer
 
-    def _name(self, module: Any, caller: FrameType) -> str:
+    def _name(self, module: Any, called: Any, caller: FrameType) -> str:
         kind = type(module)
         if not self._open:
             known = self._names.get(module)
             if known is None:
-                known = _variable(module, caller) if kind.__module__.startswith(_LIBRARIES) else ""
+                known = _variable((module, called), caller) if kind.__module__.startswith(_LIBRARIES) else ""
                 known = self._names[module] = known or kind.__name__
             return known
         paths = self._paths.get(self._open[0])
@@ -57,12 +68,15 @@ class ModuleScopes(threading.local):
         return f"{relative} {kind.__name__}" if relative.isdigit() else relative or kind.__name__
 
 
-def _variable(module: Any, caller: FrameType) -> str:
-    """The variable that holds a module where it is called; empty if there is none."""
-    variables = {**caller.f_globals, **caller.f_locals}
-    return next((name for name, value in variables.items() if value is module and name.isidentifier()), "")
+def _variable(modules: Sequence[Any], caller: FrameType | None) -> str:
+    """The program's variable that holds the first of the modules that has one; empty if there is none."""
+    while caller is not None and str(caller.f_globals.get("__name__")).startswith(_LIBRARIES):
+        caller = caller.f_back
+    variables = {**caller.f_globals, **caller.f_locals} if caller is not None else {}
+    names = {id(value): name for name, value in reversed(variables.items()) if name.isidentifier()}
+    return next((names[id(one)] for one in modules if id(one) in names), "")
 
 
 def _paths_within(outermost: Any) -> _Paths:
     """The paths of all modules within the one that the program called."""
-    return weakref.WeakKeyDictionary({module: path for path, module in outermost.named_modules()})
+    return weakref.WeakKeyDictionary({module: program_path(path) for path, module in outermost.named_modules()})

@@ -49,21 +49,22 @@ def test_nested_recorders_record_the_same(torch, recorder):
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # Dynamo reads it
-@pytest.mark.parametrize("part", ["model", "layer"])
-def test_a_compiled_module_gives_its_parameters_the_names_of_the_programs_module(torch, recorder, part):
+@pytest.mark.parametrize(("part", "scopes"), [("model", ["model"]), ("layer", ["model", "0 Linear", "1 Sequential"])])
+def test_a_compiled_module_has_the_names_of_the_programs_module(torch, recorder, part, scopes):
     from torch import nn
 
     model = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.Tanh(), nn.Linear(3, 1)))
     if part == "layer":
         model[1] = torch.compile(model[1], backend="eager")
-        called = model
+        compiled = model
     else:
-        called = torch.compile(model, backend="eager")
+        compiled = torch.compile(model, backend="eager")
     with recorder() as watching:
-        called(torch.ones(4, 2)).sum().backward()
+        compiled(torch.ones(4, 2)).sum().backward()
     leaves = [tensor for tensor in watching.recording.tensors if tensor.is_leaf and tensor.requires_grad]
     names = {"model.0.weight", "model.0.bias", "model.1.1.weight", "model.1.1.bias"}
     assert {leaf.name for leaf in leaves} == names
+    assert [scope.name for scope in watching.recording.scopes] == scopes
 
 
 def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):

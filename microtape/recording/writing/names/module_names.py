@@ -8,11 +8,11 @@ from itertools import islice
 from types import FrameType
 from typing import Any, NamedTuple
 
+from microtape.basics.module_scopes import program_module, program_path
 from microtape.recording.writing.names.variable_names import Held, is_tensor, tensors_in_frames
 
 _MOST = 20_000  # tensors of one module
 _MOST_HIDDEN = 100  # of one container
-_COMPILED = "_orig_mod"  # where the module that `torch.compile` returns holds the program's
 
 
 class Kinds(NamedTuple):
@@ -46,7 +46,7 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
 
     def members(name: str, value: Any) -> list[tuple[str, Any]] | None:
         if issubclass(type(value), kinds.modules):
-            value = vars(value).get("_modules", {}).get(_COMPILED, value)
+            value = program_module(value)
             known = found.get(id(value))
             if known is None or known[0] == "self":
                 found[id(value)] = name, value
@@ -56,8 +56,8 @@ def names_in_frames(frame: FrameType | None, kinds: Kinds) -> Iterator[tuple[str
     variables = list(tensors_in_frames(frame, Held(kinds.is_tensor, members)))
     modules = _outermost(list(found.values()), kinds)
     for name, module in modules:
-        for written, tensor in islice(_members(module, kinds), _MOST):
-            path = written.replace(f"{_COMPILED}.", "")
+        for path, tensor in islice(_members(module, kinds), _MOST):
+            path = program_path(path)
             is_clear = len(modules) == 1 and "." in path and not path[0].isdigit()
             yield path if is_clear else f"{name}.{path}", tensor
     yield from variables

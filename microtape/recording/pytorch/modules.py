@@ -49,8 +49,12 @@ class WatchedModules:
 
     def __exit__(self, *error: object) -> None:
         (self._shared or self)._watching.pop()  # the program may hold the `__call__` of a module
-        if self._shared is None:
-            self._replace(self._called, self._before)
+        if self._shared is not None:
+            return
+        _Module.__call__ = self._before
+        compiler: Any = sys.modules.get("torch._dynamo.utils")
+        if getattr(compiler, _KNOWN, None) is self._called:  # it was imported while we watched
+            setattr(compiler, _KNOWN, self._before)
 
     @property
     def code(self) -> CodeType:
@@ -59,23 +63,12 @@ class WatchedModules:
         return called.__code__  # type: ignore[no-any-return]
 
     def hide(self) -> None:
-        """Put torch's own `__call__` back, until `show`; the recorder around this one does, if they share scopes."""
-        if self._shared is None:
-            self._is_hidden = True
-            self._replace(self._called, self._before)
+        """Open no scopes until `show`; to put torch's own `__call__` back would take 0.1 ms, and slow the next calls."""
+        self._is_hidden = True
 
     def show(self) -> None:
-        """Replace `__call__` again."""
-        if self._shared is None:
-            self._is_hidden = False
-            self._replace(self._before, self._called)
-
-    def _replace(self, old: Any, new: Any) -> None:
-        if _Module.__call__ is old:
-            _Module.__call__ = new
-        compiler: Any = sys.modules.get("torch._dynamo.utils")
-        if getattr(compiler, _KNOWN, None) is self._called:  # it was imported while we watched
-            setattr(compiler, _KNOWN, self._before)
+        """Open scopes again."""
+        self._is_hidden = False
 
     @property
     def _is_off(self) -> bool:

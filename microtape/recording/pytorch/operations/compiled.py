@@ -1,8 +1,8 @@
-"""While code that Dynamo compiles runs, our modes are off torch's stack, and torch has its own methods back.
+"""While code that Dynamo compiles runs, our modes are off torch's stack, and torch has its own `Function.apply`.
 
 With any function mode on the stack, such code may lose operations behind a graph break: torch 2.13 returned
-`y.square()` where the program asked for `y.square().mean()`. A `Function.apply` of ours is an internal error of most
-versions, and a `Module.__call__` of ours would be compiled, where torch's own is not.
+`y.square()` where the program asked for `y.square().mean()`. An `apply` of ours is an internal error of most versions.
+Our `Module.__call__` is left out of what is compiled, as torch's own is.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class WatchedModules:
         return called.__code__  # type: ignore[no-any-return]
 
     def hide(self) -> None:
-        """Open no scopes until `show`; to put torch's own `__call__` back would take 0.1 ms, and slow the next calls."""
+        """Open no scopes until `show`. To put torch's own `__call__` back would take 0.1 ms, twice."""
         self._is_hidden = True
 
     def show(self) -> None:

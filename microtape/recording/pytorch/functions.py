@@ -76,7 +76,7 @@ class FunctionCalls:
 
     def __exit__(self, *error: object) -> None:
         _Function.apply = self._before
-        self._noting = None  # the program may hold the `apply` of a Function
+        self._noting = self._apply = None  # the program may hold the `apply` of a Function
 
     def hide(self) -> None:
         """Put torch's own `apply` back, until `show`."""

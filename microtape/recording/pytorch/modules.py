@@ -55,6 +55,7 @@ class WatchedModules:
         compiler: Any = sys.modules.get("torch._dynamo.utils")
         if getattr(compiler, _KNOWN, None) is self._called:  # it was imported while we watched
             setattr(compiler, _KNOWN, self._before)
+        self._called = None
 
     @property
     def code(self) -> CodeType:

@@ -37,7 +37,7 @@ class SeenTensor:
     """A tensor, as far as it is known; an output that the program did not keep has no object."""
 
     __slots__ = (
-        "__weakref__", "accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
+        "__weakref__", "_accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
         "requires_grad", "shape", "values",
     )  # fmt: skip
 
@@ -51,7 +51,7 @@ class SeenTensor:
         self.node: weakref.ref[GraphNode] | None = None  # the node that computed it
         self.output_nr = 0
         self.border: Operation | None = None  # where its history ended, if it came out of a border
-        self.accumulate: GraphNode | None = None  # of a leaf
+        self._accumulate: weakref.ref[GraphNode] | None = None  # of a leaf; the node holds this
 
     @property
     def tensor(self) -> torch.Tensor | None:
@@ -60,10 +60,12 @@ class SeenTensor:
 
     def accumulated(self) -> GraphNode:
         """What stands for the AccumulateGrad of a leaf."""
-        if self.accumulate is None:
-            self.accumulate = GraphNode("AccumulateGrad", LEAF)
-            self.accumulate.outputs[0] = (self, self.latest)
-        return self.accumulate
+        node = self._accumulate() if self._accumulate is not None else None
+        if node is None:
+            node = GraphNode("AccumulateGrad", LEAF)
+            node.outputs[0] = (self, self.latest)
+            self._accumulate = weakref.ref(node)
+        return node
 
 
 class GraphNode:

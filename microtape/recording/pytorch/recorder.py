@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -84,12 +85,13 @@ class TorchRecorder:
         self.asleep = False
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
         self.operations = Operations(self.tensors, self.faults)
-        self.call_stack = CallStack(self)
+        this = cast(TorchRecorder, weakref.proxy(self))  # what it holds must not keep it alive
+        self.call_stack = CallStack(this)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
-            self._modes.insert(0, StackedMode(RememberingMode(lambda: self.checker, self.operations)))
+            self._modes.insert(0, StackedMode(RememberingMode(lambda: this.checker, self.operations)))
         self.optimizer_steps = OptimizerSteps(
-            self.operations, self._modes, self.threads, lambda: self.updates, self.faults
+            self.operations, self._modes, self.threads, lambda: this.updates, self.faults
         )
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -24,12 +25,25 @@ class _Reference(weakref.ref[torch.Tensor]):
     key: int
 
 
+def _forgetting(tensors: Tensors) -> Callable[[Any], None]:
+    """What a reference calls when its tensor is gone; it does not keep what it tells alive, which holds it."""
+    this = weakref.ref(tensors)
+
+    def forget(reference: Any) -> None:
+        tensors = this()
+        if tensors is not None:
+            tensors.forget(reference)
+
+    return forget
+
+
 class Tensors:
     """Finds what stands for a tensor or a node, and reads values into it."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
+        self._forget = _forgetting(self)
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:
@@ -116,7 +130,8 @@ class Tensors:
         found = self.values.of(tensor)
         return found if found is not None else Summary(*shape_and_dtype(tensor), *_UNREAD)
 
-    def _forget(self, reference: Any) -> None:
+    def forget(self, reference: _Reference) -> None:
+        """The tensor of a reference is gone."""
         key = reference.key
         seen = self._known.get(key)
         if seen is not None and seen.object is reference:

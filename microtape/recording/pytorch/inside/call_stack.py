@@ -53,7 +53,7 @@ class CallStack:
         self.unmaterialized: weakref.WeakSet[Any] = weakref.WeakSet()  # each ctx that gets None for undefined gradients
         self.applying: list[FunctionCall] = []
         self._running: list[Running] = []
-        self.mode = InsideMode(self)
+        self.mode = InsideMode(weakref.proxy(self))
         self._raised: BaseException | None = None  # what ended the last call
 
     @property

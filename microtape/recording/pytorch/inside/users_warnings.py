@@ -24,6 +24,7 @@ class UsersWarnings:
     def __exit__(self, *error: object) -> None:
         if warnings.showwarning is self._show:
             warnings.showwarning = self._before
+        del self._show
 
     def _given_again(
         self,

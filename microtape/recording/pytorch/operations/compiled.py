@@ -60,7 +60,7 @@ class CompiledCode:
                 one.hide()
             if not is_told and (leave_out := getattr(sys.modules.get(_IMPORTED), "skip_code", None)) is not None:
                 is_told = True
-                for code in (set_eval_frame.__code__, *self._left_out):
+                for code in (sys._getframe().f_code, *self._left_out):
                     leave_out(code)
             return original(callback)
 
@@ -70,6 +70,7 @@ class CompiledCode:
     def __exit__(self, *error: object) -> None:
         self._is_over, self._hidden = True, ()  # torch may hold it still
         self._replace(self._watched, self._original)
+        self._watched = None
 
     def _replace(self, old: Any, new: Any) -> None:
         for module in (_dynamo.eval_frame, sys.modules.get(_IMPORTED)):

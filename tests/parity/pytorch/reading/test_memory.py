@@ -167,3 +167,43 @@ def test_what_a_program_keeps_of_its_functions_and_modules_keeps_no_recorder(tor
     del recorder
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("check", [None, "functions", "all"])
+def test_a_recorder_and_what_it_has_copied_are_gone_without_the_collector(torch, check):
+    from microtape.recording.engines import ProgramRecorder
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh())
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def step():
+        optimizer.zero_grad()
+        Doubled.apply(model(torch.ones(2, 4))).sum().backward()
+        optimizer.step()
+
+    def recorded():  # a function of its own: before Python 3.13, looking for names keeps its variables until it returns
+        with ProgramRecorder("train.py", check=check) as recorder:
+            step()
+        torchs = recorder.current
+        assert len(torchs.recording.passes) == 1
+        held = [torchs, torchs.tensors, torchs.call_stack, torchs.operations, torchs.segments[0].tape]
+        held += [torchs.tensors.find(one) for one in model.parameters()]
+        return [weakref.ref(one) for one in held]
+
+    step()
+    gc.collect()
+    gc.disable()
+    try:
+        assert [one() for one in recorded() if one() is not None] == []
+    finally:
+        gc.enable()

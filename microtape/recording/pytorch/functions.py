@@ -27,6 +27,7 @@ class FunctionCalls:
         self._noting: _Noting | None = (operations, calls, checker)
         self._before: Any = None
         self._apply: Any = None
+        self._is_away = False  # whether torch's own `apply` is in its place
 
     def __enter__(self) -> None:
         self._before = _Function.__dict__["apply"]
@@ -35,6 +36,8 @@ class FunctionCalls:
 
         @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_away:  # the program holds this one: by its name, Dynamo knows torch's own
+                return cls.apply(*args, **kwargs)
             noting = self._noting
             if is_compiling() or noting is None or threading.get_ident() != thread:
                 return original_of(None, cls)(*args, **kwargs)
@@ -76,12 +79,12 @@ class FunctionCalls:
 
     def __exit__(self, *error: object) -> None:
         _Function.apply = self._before
-        self._noting = self._apply = None  # the program may hold the `apply` of a Function
+        self._noting, self._apply, self._is_away = None, None, True  # the program may hold the `apply` of a Function
 
     def hide(self) -> None:
         """Put torch's own `apply` back, until `show`."""
-        _Function.apply = self._before
+        _Function.apply, self._is_away = self._before, True
 
     def show(self) -> None:
         """Replace `apply` again."""
-        _Function.apply = self._apply
+        _Function.apply, self._is_away = self._apply, False

@@ -207,6 +207,31 @@ def compiled_code_in_functions_and_hooks():
     return x.grad, compilations
 
 
+def compiled_code_that_calls_a_held_apply():
+    torch._dynamo.reset()
+    x = leaf(3)
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad * ctx.saved_tensors[0]
+
+    square = Square.apply
+
+    @torch.compile(backend="eager")
+    def loss(x):
+        return square(x).sum()
+
+    for _ in range(2):
+        (loss(x) + square(x).mean()).backward()
+    return x.grad
+
+
 def modules_that_compiled_code_calls():
     torch._dynamo.reset()
     compilations = []

@@ -92,8 +92,8 @@ def test_a_recorded_step_needs_a_fifth_more_memory_than_by_itself_and_the_budget
     assert budget is None or values.spent <= budget
 
 
-def test_nothing_of_the_program_is_held_after_a_pass(torch):
-    from microtape.recording.pytorch.recorder import TorchRecorder
+def doubled(torch):
+    """A Function of the program's."""
 
     class Doubled(torch.autograd.Function):
         @staticmethod
@@ -105,6 +105,14 @@ def test_nothing_of_the_program_is_held_after_a_pass(torch):
         def backward(ctx, grad):
             return grad * 2
 
+    return Doubled
+
+
+def test_nothing_of_the_program_is_held_after_a_pass(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    function = doubled(torch)
+
     def hook(gradient):
         return gradient * 1
 
@@ -114,7 +122,7 @@ def test_nothing_of_the_program_is_held_after_a_pass(torch):
 
     def step():
         x = torch.randn(300, 300)
-        hidden = Doubled.apply(x @ weight)
+        hidden = function.apply(x @ weight)
         hidden.register_hook(lambda gradient: hook(gradient))
         hidden.retain_grad()
         view = hidden[1:].sigmoid_().view(-1)
@@ -144,15 +152,7 @@ def test_nothing_of_the_program_is_held_after_a_pass(torch):
 def test_what_a_program_keeps_of_its_functions_and_modules_keeps_no_recorder(torch):
     from microtape.recording.pytorch.recorder import TorchRecorder
 
-    class Doubled(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * 2
-
+    function = doubled(torch)
     linear = torch.nn.Linear(3, 1)
 
     def program():
@@ -160,7 +160,7 @@ def test_what_a_program_keeps_of_its_functions_and_modules_keeps_no_recorder(tor
             run(torch.randn(2, 3)).sum()
 
     with TorchRecorder() as recorder:
-        kept = [Doubled.apply, linear.__call__, torch.compile(linear, backend="eager")]
+        kept = [function.apply, linear.__call__, torch.compile(linear, backend="eager")]
         program()
     gone = weakref.ref(recorder)
     program()
@@ -173,22 +173,13 @@ def test_what_a_program_keeps_of_its_functions_and_modules_keeps_no_recorder(tor
 def test_a_recorder_and_what_it_has_copied_are_gone_without_the_collector(torch, check):
     from microtape.recording.engines import ProgramRecorder
 
-    class Doubled(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, grad):
-            return grad * 2
-
+    function = doubled(torch)
     model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh())
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
 
     def step():
         optimizer.zero_grad()
-        Doubled.apply(model(torch.ones(2, 4))).sum().backward()
+        function.apply(model(torch.ones(2, 4))).sum().backward()
         optimizer.step()
 
     def recorded():  # a function of its own: before Python 3.13, looking for names keeps its variables until it returns

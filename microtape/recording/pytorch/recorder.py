@@ -356,6 +356,7 @@ class TorchRecorder:
                     self.after_pass(opened.index)
             finally:
                 self._free()
+            seldom.pass_ended()
 
     def _faulted(self, error: Exception) -> None:
         """A fault of ours inside of a pass: its recording ends with the last whole step."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import gc
 import importlib
 import json
 import os
@@ -338,7 +337,6 @@ def main() -> None:
     if script.request.quiet:
         os.dup2(2, 1)
     sys.path.remove(root)
-    gc.set_threshold(50_000, 20, 50)  # a recording is many small objects without cycles: this saves a third of the time
     if not os.environ.get("PYTHONSAFEPATH"):
         sys.path.insert(0, script.request.program.imports_from)
     try:

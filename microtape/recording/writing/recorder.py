@@ -422,6 +422,7 @@ class Recorder(Watcher, Displayed):
     def _follow(self, index: int) -> None:
         """Do what is to be done once a pass and all that it is inside of have ended."""
         if not self._open:
+            seldom.pass_ended()
             with self.faults.noting(AFTER_A_PASS):
                 self.after_pass(index)
 

@@ -1,9 +1,14 @@
 """The policy for Python's cyclic garbage collector: whatever it changes, it puts back."""
 
+import contextlib
 import gc
+import weakref
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import microtape
 from microtape.basics import collector
 
 
@@ -58,3 +63,36 @@ def test_a_threshold_that_the_user_sets_meanwhile_stays():
         gc.set_threshold(123)
     assert gc.get_threshold()[0] == 123
     gc.set_threshold(*before)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory there is")
+@pytest.mark.parametrize("each_alone", [False, True])
+def test_the_cycles_of_a_program_whose_passes_are_recorded_do_not_pile_up(each_alone):
+    class Step: ...
+
+    alive, most = weakref.WeakSet(), 0
+    weight = microtape.tensor([2.0], requires_grad=True)
+    around, inside = contextlib.nullcontext, microtape.record
+    if not each_alone:
+        around, inside = inside, around
+    with around():
+        for _ in range(100):
+            with inside():
+                step = Step()
+                step.itself, step.array, step.loss = step, np.ones(2**21), (weight * 3).sum()
+                step.loss.backward()
+                alive.add(step)
+                del step
+            most = max(most, len(alive))
+    assert most < 50, "16 MB each"
+
+
+def test_what_the_user_has_frozen_stays_and_is_counted_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(collector, "_has_frozen", False)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 5)
+    monkeypatch.setattr(gc, "unfreeze", lambda: pytest.fail("the user's objects thaw"))
+    for _ in range(3):
+        with collector.paused():
+            pass
+    assert len(asked) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -198,3 +199,23 @@ def test_a_recorder_and_what_it_has_copied_are_gone_without_the_collector(torch,
         assert [one() for one in recorded() if one() is not None] == []
     finally:
         gc.enable()
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell how much memory there is")
+def test_the_cycles_of_a_program_whose_passes_are_recorded_do_not_pile_up(torch):
+    import microtape as mt
+
+    alive, most = weakref.WeakSet(), 0
+    linear = torch.nn.Linear(1024, 1)
+
+    def step():
+        mark = Mark()
+        mark.itself, mark.x = mark, torch.randn(4096, 1024)
+        linear(mark.x).pow(2).mean().backward()
+        alive.add(mark)
+
+    with mt.record(until="nan"):
+        for _ in range(100):
+            step()
+            most = max(most, len(alive))
+    assert most < 50, "16 MB each"

@@ -9,7 +9,7 @@ from typing import Any
 
 import viz
 from microtape.recording.model.model import Recording
-from tui.commands.picture_options import as_typed, contents, given, open_passes
+from tui.commands.picture_options import as_typed, contents, given, look, open_passes
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar
 from viz.basics.errors import SmallTextWarning
@@ -21,7 +21,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if not arguments.out:
         raise CommandError("draw needs -o with the name of the picture, such as -o graph.svg")
-    recording, passes, code = open_passes(arguments, picture_format)
+
+    def save(recording: Recording, out: str) -> None:
+        viz.draw(recording, **look(arguments)).save(out, scale=arguments.scale)
+
+    recording, passes, code = open_passes(arguments, picture_format, save)
     every = passes if arguments.passes is not None else [_most_interesting(recording, passes)]
     for index in every:
         path = arguments.out if len(every) == 1 else _of_pass(arguments.out, recording.passes[index].index + 1)
@@ -35,12 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _draw(recording: Recording, pass_index: int, out: str, arguments: argparse.Namespace) -> viz.Drawing:
     """Draw one pass into a file."""
-    chosen: dict[str, Any] = {
-        "around": arguments.around,
-        "radius": arguments.radius,
-        "into": arguments.into,
-        "theme": arguments.theme,
-    }
+    chosen: dict[str, Any] = {"around": arguments.around, "radius": arguments.radius}
     with ProgressBar() as bar, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:

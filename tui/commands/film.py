@@ -6,7 +6,8 @@ import argparse
 import warnings
 
 import viz
-from tui.commands.picture_options import as_typed, contents, given, open_passes
+from microtape.recording.model.model import Recording
+from tui.commands.picture_options import as_typed, contents, given, look, open_passes
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.progress import ProgressBar
 from viz.output.formats import film_format
@@ -16,7 +17,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     if not arguments.out:
         raise CommandError("film needs -o with the name of the page, such as -o run.html")
-    recording, passes, code = open_passes(arguments, film_format)
+    seconds = given({"seconds": arguments.seconds})
+
+    def save(recording: Recording, out: str) -> None:
+        viz.film(recording, **seconds, **look(arguments)).save(out)
+
+    recording, passes, code = open_passes(arguments, film_format, save)
     with ProgressBar() as bar, warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -24,9 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
                 recording,
                 pass_index=passes if arguments.passes or arguments.until else None,
                 progress=lambda done, of: bar.show(done / of, f"{done * 100 // of} %"),
-                **given(
-                    {name: getattr(arguments, name) for name in ("into", "theme", "steps", "most_steps", "seconds")}
-                ),
+                **given({"steps": arguments.steps, "most_steps": arguments.most_steps}),
+                **seconds,
                 **contents(arguments),
             )
             path = made.save(arguments.out)

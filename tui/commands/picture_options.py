@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
+import tempfile
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import viz
+from microtape.recording.file.tape_file import load
 from microtape.recording.model.model import Recording
+from tui.shell.demos import RECORDINGS
 from tui.shell.exits import CommandError, Exit
 from tui.shell.opening import Origin, choose_passes, open_origin
 
@@ -22,35 +27,49 @@ TYPED = {
 }  # options that have another name on the command line
 
 
-def open_passes(arguments: argparse.Namespace, format_of: Callable[[str], str]) -> tuple[Recording, list[int], int]:
+SMALLEST = RECORDINGS / "mul_constant.tape"
+
+
+def open_passes(
+    arguments: argparse.Namespace, format_of: Callable[[str], str], save: Callable[[Recording, str], object]
+) -> tuple[Recording, list[int], int]:
     """The recording, the indices of the requested passes, and the exit code.
 
-    Raises CommandError before a script runs, which may take long, if its picture could not be written anyway.
+    Raises CommandError before a script runs, which may take long, if its picture could not be written anyway: `save`
+    draws a small recording with those options that are not about the program.
     """
+    origin = Origin.asked_for(arguments)
     try:
-        format_of(arguments.out)
+        suffix = format_of(arguments.out)
+        if not origin.is_recording:
+            with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                save(load(SMALLEST), str(Path(folder, f"picture{suffix}")))
     except viz.DrawError as error:
-        raise CommandError(str(error), Exit.CANNOT_DRAW) from None
-    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
+        raise CommandError(as_typed(str(error)), Exit.CANNOT_DRAW) from None
+    recording, code = open_origin(origin, quiet=True)
     return recording, choose_passes(recording, arguments.passes, arguments.until), code
 
 
-def contents(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of both commands, as keyword arguments of `viz.draw` and `viz.film`."""
+def look(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those options of both commands that are not about the program, as keyword arguments of viz."""
     show = [word for word in arguments.show.split(",") if word] if arguments.show is not None else None
     return given(
         {
             "show": show,
-            "fold": arguments.fold,
-            "depth": arguments.depth,
-            "open": arguments.open,
-            "closed": arguments.closed,
-            "max_boxes": arguments.max_boxes,
             "time_limit": arguments.time_limit,
             "title": arguments.title,
             "detail": arguments.detail,
             "fit": as_fit(arguments.fit) if arguments.fit is not None else None,
+            "theme": arguments.theme,
         }
+    )
+
+
+def contents(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of both commands, as keyword arguments of `viz.draw` and `viz.film`."""
+    return look(arguments) | given(
+        {name: getattr(arguments, name) for name in ("fold", "depth", "open", "closed", "max_boxes", "into")}
     )
 
 

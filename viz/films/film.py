@@ -23,7 +23,7 @@ from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
 from viz.films.filming import Filming, check_passes
 from viz.films.fit_frames import fit_frames
-from viz.films.gif import to_gif
+from viz.films.gif import check_gif, to_gif
 from viz.films.page import film_page
 from viz.films.page_svg import page_svg
 from viz.fitting.sizes import Fit
@@ -82,6 +82,7 @@ class Film:
         """The page, and its last picture."""
         if self.fit is not None:
             raise DrawError("fit= is for a .gif: a page fits itself to its window")
+        theme = theme_called(self.theme) if self.theme is not None else None
         chapters = []
         drawn: list[tuple[str, VisualGraph]] = []
         count = ProgressCounter(self.progress)
@@ -96,7 +97,7 @@ class Film:
             svgs = list(pool.map(lambda one: page_svg(one[1], one[0], self.time_limit), drawn))
         legend = list(dict.fromkeys(item for _, picture in drawn for item in picture.legend))
         named = {id: svg for (id, _), svg in zip(drawn, svgs, strict=True)}
-        page = film_page(chapters, named, legend, opens=self.step, theme=self.theme)
+        page = film_page(chapters, named, legend, opens=self.step, theme=theme)
         last = passes[-1].layout
         return page, last.picture(len(last) - 1)
 
@@ -109,6 +110,7 @@ class Film:
     def gif(self, *, scale: float = 1.0) -> bytes:
         """The film as an animated GIF, each step for `seconds`. Raises DrawError; needs the extra `gif`."""
         theme = theme_called(self.theme or "light")
+        check_gif(self.seconds)
         count = ProgressCounter(self.progress)
         if self.fit is None:
             frames, arrangement, camera = self._frames(count), AS_USUAL, None

@@ -15,20 +15,23 @@ if TYPE_CHECKING:
 COLOURS = 128  # enough for flat colours and the edges of letters
 
 
-def to_gif(pngs: Sequence[bytes], seconds: float, views: Sequence[View] | None = None) -> bytes:
-    """The pictures in an endless loop: each is shown for `seconds`, the last one three times as long.
-
-    `views` says what to show of each picture; None: all of it.
-
-    Raises:
-        DrawError: Pillow is not installed, or `seconds` is out of range.
-    """
+def check_gif(seconds: float) -> None:
+    """Raise DrawError if Pillow is not installed, or `seconds` is out of range."""
     try:
-        from PIL import Image
+        import PIL.Image  # noqa: F401
     except ImportError:
         raise DrawError("a GIF needs Pillow: run `pip install pillow`, or write the film as .html") from None
     if not 0.02 <= seconds <= 60:
         raise DrawError(f"seconds={seconds:g} is not valid: it takes 0.02 to 60")
+
+
+def to_gif(pngs: Sequence[bytes], seconds: float, views: Sequence[View] | None = None) -> bytes:
+    """The pictures in an endless loop: each is shown for `seconds`, the last one three times as long.
+
+    `views` says what to show of each picture; None: all of it. See `check_gif` for what it needs.
+    """
+    from PIL import Image
+
     images = [Image.open(io.BytesIO(png)).convert("RGB") for png in pngs]
     if views is not None:
         images = [_seen(image, view) for image, view in zip(images, views, strict=True)]

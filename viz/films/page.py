@@ -16,7 +16,7 @@ from html import escape
 from pathlib import Path
 
 from viz.basics.graph import STATE_GLYPHS, LegendItem
-from viz.basics.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme, theme_called
+from viz.basics.theme import CODE_FONT, DARK, LIGHT, TEXT_FONT, THEMES, Theme
 from viz.films.page_data import PART, Chapter
 
 PAGE = Path(__file__).parent / "static"
@@ -29,7 +29,7 @@ def film_page(
     legend: Sequence[LegendItem],
     *,
     opens: int | None = None,
-    theme: str | None = None,
+    theme: Theme | None = None,
 ) -> str:
     """The page's HTML, in a theme or in the reader's preferred colour scheme. It opens at the step `opens`.
 
@@ -50,7 +50,7 @@ def film_page(
     texts = {
         "policy": f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'",
-        "theme": f' data-theme="{theme_called(theme).name}"' if theme is not None else "",
+        "theme": f' data-theme="{theme.name}"' if theme is not None else "",
         "title": escape(first["title"]),
         "finding": escape(first["finding"]),
         "say": escape(say),

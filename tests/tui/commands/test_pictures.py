@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 import microtape as mt
+import viz
 from tests.support.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.commands.picture_options import as_typed
 from tui.shell.exits import Exit
+from viz.output.render import INSTALL
 
 
 @pytest.fixture
@@ -89,6 +91,45 @@ def test_a_picture_fits_into_a_place(here: Path, capsys: pytest.CaptureFixture[s
     assert "pixels high at 150x100" in capsys.readouterr().err
     assert main(["draw", "diamond.tape", "--fit", "poster", "-o", "out.dot"]) == Exit.CANNOT_DRAW
     assert "--fit 'poster' is not valid: it takes slide, a4, column, or (width, height)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("draw -o nowhere/a.dot", "cannot write 'nowhere/a.dot': there is no folder"),
+        ("film -o nowhere/a.html", "cannot write 'nowhere/a.html': there is no folder"),
+        ("draw -o a.bmp", "cannot tell the format of 'a.bmp'"),
+        ("draw -o a.dot --theme neon", "there is no theme 'neon': --theme takes"),
+        ("film -o a.html --theme neon", "there is no theme 'neon': --theme takes"),
+        ("draw -o a.dot --show everything", "there is no detail everything: --show takes"),
+        ("draw -o a.dot --fit poster", "--fit 'poster' is not valid"),
+        ("film -o a.html --fit slide", "--fit is for a .gif"),
+        ("film -o a.gif --seconds 90", "--seconds 90 is not valid"),
+        pytest.param("draw -o a.png --scale 0", "--scale 0 is not valid", marks=needs_graphviz),
+    ],
+)
+def test_what_could_not_be_written_is_refused_before_the_program_runs(
+    here: Path, capsys: pytest.CaptureFixture[str], asked: str, message: str
+) -> None:
+    Path("train.py").write_text("open('ran', 'w')", encoding="utf-8")
+    command, *options = asked.split()
+    assert main([command, "train.py", *options]) == Exit.CANNOT_DRAW
+    assert message in capsys.readouterr().err
+    assert not Path("ran").exists()
+
+
+def test_without_graphviz_a_picture_is_refused_before_the_program_runs(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*arguments: object, **options: object) -> bytes:
+        raise viz.GraphvizError(INSTALL)
+
+    monkeypatch.setattr("viz.drawing.render", missing)
+    Path("train.py").write_text("open('ran', 'w')", encoding="utf-8")
+    assert main(["draw", "train.py", "-o", "a.svg"]) == Exit.CANNOT_DRAW
+    assert "Graphviz is not installed" in capsys.readouterr().err
+    assert not Path("ran").exists()
+    assert main(["draw", "train.py", "-o", "a.dot"]) != Exit.CANNOT_DRAW, "which needs none"
 
 
 @needs_graphviz

@@ -80,11 +80,14 @@ ERROR_REMARKS = (
 """A pattern in a message, and the remark, which may use the pattern's groups."""
 
 RESULT_REMARKS = (
-    (r"'NoneType' (?:object|is not iterable)", "Your code returned None there. Is a `return` missing?"),
+    (
+        r"'NoneType' (?:object|is not (?:a container or )?iterable)",
+        "Your code returned None there. Is a `return` missing?",
+    ),
     (r"values to unpack \(expected (\d+)", r"Your code must return \1 values here."),
     (r"cannot unpack non-iterable", "Your code must return several values here, and returned one."),
     (
-        r"'(?:float|float64|int)' (?:object )?is not (?:iterable|subscriptable)",
+        r"'(?:float|float64|int)' (?:object )?is not (?:(?:a container or )?iterable|subscriptable)",
         "Your code returned a single number there, where more is expected. A list with one number is `[...]`.",
     ),
     (r"object has no attribute '(?:get|items)'", "Your code must return a dict here."),

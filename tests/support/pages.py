@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -97,19 +98,22 @@ def scenes(text: str) -> list[Scene]:
     return found
 
 
-def on_its_engine(id: str, program: str, tested: object) -> ParameterSet:
+def with_marks(id: str, program: str, tested: object) -> ParameterSet:
     """A parameter of a test of a program, or of what is said of it; only the parity tests run programs on PyTorch."""
-    return pytest.param(tested, id=id, marks=[pytest.mark.parity] if needs_torch(program) else [])
+    marks = [pytest.mark.parity] if needs_torch(program) else []
+    if "viz.film(" in program:
+        marks.append(needs_graphviz)
+    return pytest.param(tested, id=id, marks=marks)
 
 
 def programs(text: str) -> list[ParameterSet]:
     """The programs of a page, as parameters of a test."""
-    return [on_its_engine(last_line(one), one, one) for one in blocks(text, "python")]
+    return [with_marks(last_line(one), one, one) for one in blocks(text, "python")]
 
 
 def shown(text: str) -> list[ParameterSet]:
     """The scenes of a page, as parameters of a test."""
-    return [on_its_engine(" ".join(one.words), one.program, one) for one in scenes(text)]
+    return [with_marks(" ".join(one.words), one.program, one) for one in scenes(text)]
 
 
 def commands(text: str) -> Iterator[list[str]]:

@@ -88,7 +88,7 @@ SURROUNDINGS = (
 )  # fmt: skip
 
 _OUT, _HOME, _SCRIPT = frozenset({"out"}), frozenset({"home"}), frozenset({"temporary", "record"})
-_GRAPHVIZ = _OUT | {"temporary", "record"}
+_GRAPHVIZ = _OUT | {"temporary", "record", "graphviz"}
 COMMANDS = (
     Command(("--version",)),
     Command(("--help",)),

@@ -11,6 +11,7 @@ import pytest
 from microtape import save
 from microtape.recording.script.ending import ScriptRun
 from tests.support import handmade
+from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.shell import opening
 from tui.shell.exits import MEANING, Exit
@@ -161,7 +162,7 @@ def test_record_names_the_file_after_the_script(script, here):
     assert (here / "good.tape").exists()
 
 
-@pytest.mark.parametrize("picture", ["graph.dot", "graph.svg"])
+@pytest.mark.parametrize("picture", ["graph.dot", pytest.param("graph.svg", marks=needs_graphviz)])
 def test_draw_writes_a_picture(tape, here, picture, capfd):
     assert main(["draw", tape, "-o", picture, "--step", "2"]) == Exit.OK
     assert (here / picture).stat().st_size > 100

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.rendering import needs_graphviz
 from tests.tui.stepper.test_launch import in_a_terminal
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -42,7 +43,10 @@ def test_the_trace_stops_after_the_first_pass_unless_it_is_asked_to_search(scrip
     assert passes(capfd.readouterr().out) == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("command", [["draw", "-o", "graph.dot"], ["film", "-o", "run.html"], ["record"]])
+@pytest.mark.parametrize(
+    "command",
+    [["draw", "-o", "graph.dot"], pytest.param(["film", "-o", "run.html"], marks=needs_graphviz), ["record"]],
+)
 def test_other_commands_search_as_well(script, command):
     assert main([*command, script]) == Exit.OK
     assert main([*command, script, "--search", "600"]) == Exit.SCRIPT_FAILED

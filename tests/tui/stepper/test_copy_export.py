@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from microtape import load
 from tests.support import handmade
+from tests.support.rendering import needs_graphviz
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.shell.clipboard import MOST
 from tui.stepper.export_screen import ExportScreen
@@ -134,7 +135,7 @@ async def test_o_writes_the_picture_of_this_moment_under_a_good_name(here):
 @pytest.mark.parametrize(
     ("downs", "name", "begins"),
     [
-        (1, "diamond.html", "<!doctype html>"),
+        pytest.param(1, "diamond.html", "<!doctype html>", marks=needs_graphviz),
         (2, "diamond-trace.txt", "diamond.py: 3 operations"),
         (3, "diamond-step1.txt", "── Pass 1 of 1"),
         (4, "diamond-screen-step1.svg", "<svg"),

@@ -7,6 +7,7 @@ import viz
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from tests.programs.corpus import HERE, record_program
+from tests.support.rendering import needs_graphviz
 from viz.basics.graph import Box
 from viz.scene.visual_graph import build_graph
 
@@ -61,6 +62,7 @@ def test_the_graph_of_a_tensor_has_no_findings() -> None:
     assert np.isinf(x.log().sum().item())
 
 
+@needs_graphviz
 def test_a_film_begins_with_it() -> None:
     recording = wrong()
     page = viz.film(recording).html

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import microtape as mt
 from tests.support.live import box, leaf, recorded
+from tests.support.rendering import needs_graphviz
 from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT
 from viz.drawing import draw
@@ -125,6 +126,7 @@ def test_a_step_of_gradient_descent_is_shown_in_the_leaf() -> None:
     assert rows[1]["written"].startswith("v0 → v1 under no_grad, line ")
 
 
+@needs_graphviz
 def test_a_border_is_drawn_in_every_format() -> None:
     drawing = draw(recorded(bootstrapping))
     assert "arrowtail=tee" in drawing.dot

@@ -9,6 +9,7 @@ import viz
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from tests.programs.corpus import HERE, record_program
+from tests.support.rendering import needs_graphviz
 from viz.basics.theme import LIGHT
 from viz.scene.visual_graph import build_graph
 
@@ -86,6 +87,7 @@ def test_nothing_is_marked_where_nothing_is_wrong() -> None:
     assert wrong(recorded(healthy)) == set()
 
 
+@needs_graphviz
 def test_a_mark_is_red_in_pictures_and_pages() -> None:
     recording = recorded(infinite)
     lines = [line for line in viz.draw(recording).dot.splitlines() if "->" in line]

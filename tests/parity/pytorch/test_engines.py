@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from microtape.recording.file.tape_file import load
+from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 
@@ -59,7 +60,15 @@ def test_the_engine_that_was_asked_for_is_recorded(script):
     assert recorded("--engine", "microtape")[:2] == ({"mul"}, 2)
 
 
-@pytest.mark.parametrize("command", [["trace"], ["draw", "-o", "graph.dot"], ["film", "-o", "run.html"], ["diagnose"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["trace"],
+        ["draw", "-o", "graph.dot"],
+        pytest.param(["film", "-o", "run.html"], marks=needs_graphviz),
+        ["diagnose"],
+    ],
+)
 def test_every_command_that_records_takes_an_engine(script, command, capfd):
     script(OWN, OTHER)
     assert main([*command, "both.py", "--engine", "torch"]) == Exit.OK

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from time import perf_counter
 
 SELDOM = (50_000, 20, 50)  # three times as quick on a long chain of operations as Python's (700, 10, 10)
-_has_frozen = False  # anybody has; to ask the collector takes as long as there are frozen objects
+_has_frozen = False  # somebody has; to ask the collector takes as long as there are frozen objects
 OFTEN = (1_000, 10, 10)  # little at a time: collecting what ten jumps of the stepper leave takes longer than a paint
 
 
@@ -27,7 +27,8 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            _settle()
+            if not seldom.is_on:
+                _settle()
             gc.enable()
 
 
@@ -59,35 +60,48 @@ def often() -> Iterator[None]:
 
 
 def _settle() -> None:
-    """Count what has been made among the old objects, rather than have all of it looked through as new at once."""
-    global _has_frozen
-    _has_frozen = _has_frozen or gc.get_freeze_count() > 0  # by the user: it would thaw with ours
-    if not _has_frozen:
+    """If much has been made, count it among the old objects, rather than have all of it looked through as new at once.
+
+    Then Python counts new objects from 0. Done often, it would never look for the cycles of the user's program.
+    """
+    if gc.get_count()[0] > SELDOM[0] and not _is_frozen():
         gc.freeze()
         gc.unfreeze()
+
+
+def _is_frozen() -> bool:
+    """Whether the user or `permanent` has frozen something, which would thaw with what we freeze for a while."""
+    global _has_frozen
+    _has_frozen = _has_frozen or gc.get_freeze_count() > 0
+    return _has_frozen
 
 
 class _Seldom:
     """A rarer collection while somebody records: the user's program runs then, and may make cycles.
 
-    Python looks through old objects when enough new ones have grown old, which takes long at this threshold, and never
-    happens where all are settled. So each pass asks whether memory has grown, or such cycles would fill it.
+    At this threshold a few cycles with large tensors would fill the memory, since Python counts objects alone. So all
+    is collected now and then as well, for a twentieth of the time at most. What is there when this first happens,
+    mostly functions and classes, is not looked through again until the recorders leave.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._recorders = 0
         self._before = gc.get_threshold()
-        self._memory: int | None = 0  # after the last collection
-        self._collected, self._took, self._asked = 0.0, 0.05, 0.0  # seconds
+        self._collected, self._took = 0.0, 0.05  # when, and how long it takes, in seconds
+        self._has_frozen = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether somebody records."""
+        return self._recorders > 0
 
     def begin(self) -> None:
         """Collect seldom from now on, unless the user collects more seldom yet, or never."""
         with self._lock:
             self._recorders += 1
             if self._recorders == 1:
-                if not self._collected:
-                    self._memory, self._collected = _memory(), perf_counter()
+                self._collected, self._took = perf_counter(), 0.05
                 self._before = gc.get_threshold()
                 if 0 < self._before[0] < SELDOM[0]:
                     gc.set_threshold(*SELDOM)
@@ -96,40 +110,24 @@ class _Seldom:
         """Back to what it was, when the last recorder has left; if the user has set something else since, to that."""
         with self._lock:
             self._recorders -= 1
-            if self._recorders == 0 and gc.get_threshold() == SELDOM:
-                _settle()
-                gc.set_threshold(*self._before)
+            if self._recorders == 0:
+                if self._has_frozen:
+                    gc.unfreeze()
+                    self._has_frozen = False
+                if gc.get_threshold() == SELDOM:
+                    gc.set_threshold(*self._before)
 
     def pass_ended(self) -> None:
         """Collect all garbage if it is time to."""
-        if gc.isenabled() and gc.get_threshold() == SELDOM and self._is_time():
-            begun = perf_counter()
-            gc.collect()
-            self._memory, self._collected = _memory(), perf_counter()
-            self._took = self._collected - begun
-
-    def _is_time(self) -> bool:
-        """Whether the process has a fifth more memory than after the last collection.
-
-        Where that cannot be told, whether the next one would take less than a twentieth of the time since.
-        """
         now = perf_counter()
-        if now - self._asked < 0.01:
-            return False
-        self._asked = now
-        memory = _memory()
-        if memory is None or self._memory is None:
-            return now - self._collected > 20 * self._took
-        return memory > 1.2 * self._memory
+        if now - self._collected < max(0.1, 20 * self._took) or gc.get_threshold() != SELDOM or not gc.isenabled():
+            return
+        gc.collect()
+        if not self._has_frozen and not _is_frozen():
+            gc.freeze()
+            self._has_frozen = True
+        self._collected = perf_counter()
+        self._took = self._collected - now
 
 
 seldom = _Seldom()
-
-
-def _memory() -> int | None:
-    """The pages of memory that this process has; None where the system does not tell."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1])
-    except OSError:
-        return None

@@ -18,11 +18,13 @@ from typing import IO
 # Ctrl-C ends it silently; `wait` gives the script Python's own handler back.
 _START = """\
 import gc, signal, sys
+threshold = gc.get_threshold()
 gc.set_threshold(50_000)
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 sys.path.insert(0, sys.argv[1])
 from microtape.recording.script.child import wait
+gc.set_threshold(*threshold)
 wait()
 """
 _waiting: list[tuple[subprocess.Popen[bytes], IO[str]]] = []

@@ -37,13 +37,14 @@ class SeenTensor:
     """A tensor, as far as it is known; an output that the program did not keep has no object."""
 
     __slots__ = (
-        "__weakref__", "_accumulate", "base", "border", "dtype", "is_leaf", "latest", "node", "object", "output_nr",
-        "requires_grad", "shape", "values",
+        "__weakref__", "_accumulate", "base", "border", "dtype", "earlier", "is_leaf", "latest", "node", "object",
+        "output_nr", "requires_grad", "shape", "values",
     )  # fmt: skip
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
         self.shape, self.dtype = shape, dtype
         self.values: dict[int, Value | None] = {}  # version -> value, of this segment; None: nothing to read
+        self.earlier: tuple[int, Value | None] | None = None  # of a leaf: what it was in the segment before
         self.latest = 0  # the version when it was last seen
         self.object: weakref.ref[torch.Tensor] | None = None
         self.base: SeenTensor | None = None
@@ -57,6 +58,13 @@ class SeenTensor:
     def tensor(self) -> torch.Tensor | None:
         """The tensor itself, as long as the program keeps it."""
         return self.object() if self.object is not None else None
+
+    def keep_earlier(self) -> None:
+        """Nobody has read the leaf in this segment: take it for what it was."""
+        if self.earlier is not None:
+            version, value = self.earlier
+            self.values.setdefault(version, value)
+            self.earlier = None
 
     def accumulated(self) -> GraphNode:
         """What stands for the AccumulateGrad of a leaf."""

@@ -310,6 +310,7 @@ class TorchRecorder:
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
                     self.call_stack, len(self._open),
                 )  # fmt: skip
+                self.tensors.were_in_pass = True
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
                     self.operations.writes.last.clear()

@@ -164,6 +164,7 @@ class Tape:
     def _entry(self, seen: SeenTensor) -> TensorEntry:
         entry = self._numbers.get(seen)
         if entry is None:
+            seen.keep_earlier()
             values = self._reached.values.get(seen, seen.values)
             entry = self._numbers[seen] = TensorEntry(len(self.tensors), seen, values)
             entry.names += self._names_of_others.pop(seen, ())

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+import numpy as np
 import torch
 
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import GraphNode, SeenTensor
-from microtape.recording.pytorch.reading.values import Values, shape_and_dtype
+from microtape.recording.pytorch.reading.values import Values, same_value, shape_and_dtype
 
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
 """The names of torch's dtypes."""
@@ -44,6 +45,7 @@ class Tensors:
         self.values = values
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._forget = _forgetting(self)
+        self.were_in_pass = False  # in this segment
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:
@@ -113,8 +115,33 @@ class Tensors:
         seen = self.see(tensor)
         version = seen.latest = version_of(tensor)
         if version not in seen.values:
-            seen.values[version] = self.copied(tensor)
+            self.fill(seen, tensor, version)
         return seen, version
+
+    def fill(self, seen: SeenTensor, tensor: torch.Tensor, version: int) -> None:
+        """Note the value of a tensor at a version of which it is not known.
+
+        A leaf may have been written to without a new version, as in `w.data -= ...` between two passes.
+        """
+        value = self.copied(tensor)
+        if seen.earlier is not None:
+            earlier, known = seen.earlier
+            seen.earlier = None
+            if earlier == version and isinstance(value, np.ndarray) and same_value(known, value):
+                self.values.give_back(value)
+                value = known
+        seen.values[version] = value
+
+    def rewritten(self, tensor: torch.Tensor) -> None:
+        """A leaf may have been written to without a new version: what it was is compared when it is read again.
+
+        NB: a pass of this segment would get the new value, so it keeps the old one for all of its passes.
+        """
+        seen = self.find(tensor)
+        if seen is not None and seen.is_leaf and not self.were_in_pass:
+            version = version_of(tensor)
+            if version in seen.values:
+                seen.earlier = version, seen.values.pop(version)
 
     def copied(self, tensor: torch.Tensor) -> Value | None:
         """The value of a tensor; that of a view follows from the tensor that it views, if that has a summary."""
@@ -135,19 +162,24 @@ class Tensors:
         key = reference.key
         seen = self._known.get(key)
         if seen is not None and seen.object is reference:
+            seen.keep_earlier()
             del self._known[key]
 
     def begin_segment(self, *, renews: bool) -> dict[SeenTensor, dict[int, Value | None]]:
-        """Keep only the newest value of each tensor. Returns the values of the segment that ends.
+        """Keep only the newest value of each tensor, that of a leaf until it is read. Returns what the segment knows.
 
         The budget for copies is renewed where segments are forgotten.
         """
-        before = {seen: seen.values for seen in self._known.values()}
-        for seen, values in before.items():
+        before = {}
+        for seen in self._known.values():
+            seen.keep_earlier()
+            values = before[seen] = seen.values
             newest = values.get(seen.latest)
-            seen.values = {seen.latest: newest} if newest is not None else {}
+            seen.values = {seen.latest: newest} if newest is not None and not seen.is_leaf else {}
+            seen.earlier = (seen.latest, newest) if newest is not None and seen.is_leaf else None
         if renews:
             self.values.renew()
+        self.were_in_pass = False
         return before
 
     def alive(self) -> list[SeenTensor]:

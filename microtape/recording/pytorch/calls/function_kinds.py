@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-ATTRIBUTE, READS_NODE, CALL, WRITES, TAKES, MAKES_DUAL = range(6)
+ATTRIBUTE, READS_NODE, SETS_DATA, CALL, WRITES, TAKES, MAKES_DUAL = range(7)
 _TAKING = {"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__", "__index__", "__complex__"}
 _COMPUTED_ATTRIBUTES = {"data", "T", "mT", "H", "mH", "real", "imag"}
 _QUIET = {"backward", "register_hook", "retain_grad", "__repr__", "__hash__", "__len__", "__format__", "size", "dim",
@@ -26,6 +26,8 @@ def kind_of(function: Any) -> int:
         attribute = getattr(owner, "__name__", "")
         if name == "__get__" and attribute == "grad_fn":
             return READS_NODE
+        if name == "__set__" and attribute == "data":
+            return SETS_DATA
         if name == "__get__":
             return CALL if attribute in _COMPUTED_ATTRIBUTES else ATTRIBUTE
         return ATTRIBUTE

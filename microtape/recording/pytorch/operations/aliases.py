@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import torch
 
@@ -26,6 +26,7 @@ class Aliases:
     def __init__(self, tensors: Tensors, faults: Faults) -> None:
         self._tensors, self._faults = tensors, faults
         self._written: dict[int, Write] = {}  # the last one, by the storage of aliases
+        self._leaves = WeakValueDictionary[int, SeenTensor]()  # by the same storage
         self._by_itself = WeakKeyDictionary[SeenTensor, int]()  # when an alias was itself written to
         self.uses: AliasUses = {}  # in this segment
 
@@ -36,8 +37,10 @@ class Aliases:
 
     def note_made(self, source: SeenTensor) -> None:
         """Note that a tensor was made of the memory of `source`."""
-        if _leaf_behind(source) is not None and (storage := storage_of(source.tensor)):
+        leaf = _leaf_behind(source)
+        if leaf is not None and (storage := storage_of(source.tensor)):
             self._written.setdefault(storage, _NEVER)
+            self._leaves[storage] = leaf
 
     def note_write(self, tensor: Any, storage: int, write: Write) -> None:
         """Note a write into a tensor, and so into its storage."""
@@ -46,6 +49,9 @@ class Aliases:
             seen = self._tensors.find(tensor)
             if seen is not None and seen.border is not None:
                 self._by_itself[seen] = write.moment  # who writes through it knows what it is
+            leaf = self._leaves.get(storage)
+            if leaf is not None and leaf is not seen and leaf.tensor is not None:
+                self._tensors.rewritten(leaf.tensor)
 
     def note_use(self, function: Any, before: Sequence[tuple[Any, int]], frame: FrameType) -> None:
         """Note a call with these tensors."""

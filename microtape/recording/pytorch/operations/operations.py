@@ -26,6 +26,7 @@ from microtape.recording.pytorch.calls.function_kinds import (
     CALL,
     MAKES_DUAL,
     READS_NODE,
+    SETS_DATA,
     SHAPED_LIKE,
     TAKES,
     WRITES,
@@ -99,9 +100,12 @@ class Operations(_Mode):  # type: ignore[misc]
         kind = _KINDS.get(function)
         if kind is None:
             kind = _KINDS[function] = kind_of(function)
-        if kind <= READS_NODE or (self.quiet and self.is_quiet):  # a property takes longer than a number
+        if kind <= SETS_DATA or (self.quiet and self.is_quiet):  # a property takes longer than a number
             if kind == READS_NODE:
                 self.nodes_were_read = True
+            elif kind == SETS_DATA:
+                self._set_data(function, args)
+                return None
             elif kind != ATTRIBUTE and self._met is not None:
                 self._meet(args, kwargs or {})
             return function(*args, **kwargs) if kwargs else function(*args)
@@ -141,6 +145,14 @@ class Operations(_Mode):  # type: ignore[misc]
             self._fault(error)
         return result
 
+    def _set_data(self, function: Any, args: Sequence[Any]) -> None:
+        """`tensor.data = ...`, which gives the tensor other elements but no new version."""
+        function(*args)
+        try:
+            self.tensors.rewritten(args[0])
+        except Exception as error:
+            self._fault(error)
+
     def _note_plain(
         self, function: Any, before: list[tuple[Any, int]], constants: list[Any], named: dict[str, Any], start: int,
         end: int, result: Any, frame: FrameType,
@@ -156,7 +168,7 @@ class Operations(_Mode):  # type: ignore[misc]
                 return False
             seen = tensors.see(tensor)
             if version not in seen.values:
-                seen.values[version] = tensors.copied(tensor)
+                tensors.fill(seen, tensor, version)
                 if seen.base is not None:
                     self._renewed(tensor, seen, version)
             seen.latest = version

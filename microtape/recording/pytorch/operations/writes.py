@@ -42,6 +42,7 @@ class Writes:
         number = next_sequence_nr()
         for tensor, version in before:
             if version_of(tensor) == version:
+                tensors.rewritten(tensor)  # perhaps: `p.data.add_(...)` in an optimiser of the program's own
                 continue
             seen, now = tensors.read(tensor)
             operation = Operation(number, number, None, site, [(seen, version)], [origin_of(seen)], ())

@@ -35,7 +35,7 @@ from microtape.recording.pytorch.passes.request import (
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.traced import is_compiling
-from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, state_of
+from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, same_value, state_of
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 
@@ -365,7 +365,7 @@ class OpenPass:
         for step, leaf, state in self._leaf_steps:
             if step.grad_after is not None and (always or state_of(leaf.grad) != state):
                 now = self._value(leaf.grad)
-                if now is not None and not _same(now, step.grad_after):
+                if now is not None and not same_value(now, step.grad_after):
                     step.grad_after = now
         self._values.clear()
 
@@ -385,9 +385,3 @@ def _seen_by_hooks(calls: Sequence[HookCall], grad_before: Value | None) -> Valu
             return call.after
     first = next((call for call in calls if call.kind == "post accumulate"), None)
     return first.before if first is not None and grad_before is None else None
-
-
-def _same(one: Value, other: Value) -> bool:
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    return one == other if type(one) is type(other) else False

@@ -1,0 +1,86 @@
+"""Leaves that the program writes to without a new version: a later pass shows what they are then."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+def minus(w):
+    w.data -= 0.1 * w.grad.data
+
+
+def a_part(w):
+    w.data[1:] = -1
+
+
+def copied(w):
+    w.data.copy_(w.data * 2)
+
+
+def replaced(w):
+    w.data = w.data - 0.1 * w.grad
+
+
+def zeroed(w):
+    w.data.zero_()
+
+
+def counted(w):
+    import torch
+
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+
+
+def by_an_optimizer(w):
+    import torch
+
+    class Own(torch.optim.Optimizer):
+        def step(self, closure=None):
+            for one in self.param_groups[0]["params"]:
+                one.data.add_(one.grad.data, alpha=-0.1)
+
+    Own([w], {}).step()
+
+
+WAYS = [minus, a_part, copied, replaced, zeroed, counted, by_an_optimizer]
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_leaf_is_what_it_is_in_each_pass(torch, way, keeps):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    w, x = torch.tensor([3.0, 4.0], requires_grad=True), torch.tensor([1.0, 2.0])
+    were = []
+    with TorchRecorder() as recorder:
+        for number in range(3):
+            if number:
+                if keeps:
+                    recorder.seal()
+                else:
+                    recorder.begin_segment()
+                    del recorder.segments[:-1]
+                way(w)
+            w.grad = None
+            were.append(w.tolist())
+            (w * w * x).sum().backward()
+    recording = recorder.recording
+    assert recording.faults == ()
+    passes = recording.passes if keeps else [recording.passes[-1]]
+    for found, was in zip(passes, were if keeps else were[-1:], strict=True):
+        squared = next(step for step in found.steps if len(step.saved) == 2)
+        assert [np.asarray(one.value).tolist() for one in squared.saved] == [was, was]
+
+
+def test_a_leaf_that_stays_keeps_its_copy(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    x, w = torch.randn(100, 100), torch.ones(100, requires_grad=True)
+    with TorchRecorder() as recorder:
+        for _ in range(3):
+            (x @ w).sum().backward()
+            spent = recorder.values.spent
+            recorder.seal()
+    assert recorder.values.spent == spent

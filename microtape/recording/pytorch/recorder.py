@@ -345,6 +345,7 @@ class TorchRecorder:
             if not self._open:
                 self.values.fetch()
                 self.operations.writes.forget_those_without_node()
+                self.operations.taken.pass_ended()
             self.passes.append(opened.finish(record))
             if not opened.request.keep_graph:
                 freed_by = opened.index, opened.notes.place

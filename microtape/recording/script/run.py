@@ -171,7 +171,9 @@ def record_script(
     if running.timed_out:
         kept = f"{journaled or 'its first pass is'} kept" if journaled or is_saved else "nothing was recorded"
         message = f"{name} was ended after {timeout:g} seconds: {kept}"
-        ended = ScriptRun(out if journaled or is_saved else None, TIMED_OUT, message)
+        goes_on = report is not None and report["ended"] == RUNNING
+        looked = SearchResult("killed", passes_run) if goes_on else None
+        ended = ScriptRun(out if journaled or is_saved else None, TIMED_OUT, message, looked)
     elif report is not None and report["ended"] == RUNNING:
         ended = ended_in_search(
             name, out, status, SearchResult("killed" if running.was_killed else "finished", passes_run)

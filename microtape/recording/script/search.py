@@ -17,7 +17,6 @@ from microtape.recording.script.request import PROGRESS, STOP
 _MOST_PASSES, _MOST_STEPS = 16, 5_000  # that are kept before the search begins to forget
 _MOST_PLACES = 4  # lines of backward, whose last passes are kept
 _FORGOT = "; before it, the first and the last from each line are kept"
-_TELL = 0.1  # seconds between two reports of progress
 
 SearchEnd: TypeAlias = Literal["found", "failed", "finished", "time over", "stopped", "killed"]
 """Why a search ended. "failed": the script raised; "stopped": we were asked to; "killed": the script did not yield."""
@@ -60,7 +59,6 @@ class Search:
         self._losses: dict[Place | None, float] = {}
         self._forgets = False  # whether passes were forgotten
         self._over = monotonic() + seconds
-        self._told = 0.0
         self._folder = folder
         self._asked_by = os.getppid()
 
@@ -130,15 +128,12 @@ class Search:
 
     def over(self, passes: int) -> SearchEnd | None:
         """Why the search ends now, after so many passes; None if it goes on."""
-        now = monotonic()
         if os.path.exists(os.path.join(self._folder, STOP)) or os.getppid() != self._asked_by:
             return "stopped"
-        if now >= self._over:
+        if monotonic() >= self._over:
             return "time over"
-        if now - self._told >= _TELL:
-            self._told = now
-            with open(os.path.join(self._folder, PROGRESS), "w", encoding="ascii") as file:
-                file.write(str(passes))
+        with open(os.path.join(self._folder, PROGRESS), "w", encoding="ascii") as file:
+            file.write(str(passes))
         return None
 
 

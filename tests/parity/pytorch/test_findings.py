@@ -133,3 +133,47 @@ def test_what_cuts_off_is_told_with_its_remedy(tmp_path, source, headline, remed
     found = findings(record_program(script)[0])
     assert [one.headline.startswith(headline) for one in found] == [True]
     assert found[0].remedy.startswith(remedy)
+
+
+ATTENTION = """\
+import torch
+from torch import nn
+
+def filled(x):
+    scores = torch.zeros(3)
+    for i in range(3):
+        scores[i] = attn(x[i]).item()
+    return scores
+
+torch.manual_seed(0)
+attn, out = nn.Linear(4, 1, bias=False), nn.Linear(4, 2)
+optimizer = torch.optim.SGD([*attn.parameters(), *out.parameters()], lr=0.1)
+x, y = torch.randn(3, 4), torch.tensor(1)
+for epoch in range(2):
+    optimizer.zero_grad()
+    scores = WAY
+    loss = nn.functional.cross_entropy(out(scores.softmax(0) @ x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "line"),
+    [
+        ("filled(x)", 7),
+        ("torch.tensor([attn(one).item() for one in x])", 16),
+        ("torch.tensor(attn(x).squeeze(1).tolist())", 16),
+        ("torch.from_numpy(attn(x).squeeze(1).detach().numpy())", 16),
+        ("torch.relu(torch.from_numpy(attn(x).squeeze(1).data.numpy()))", 16),
+        ("torch.as_tensor(attn(x).squeeze(1).detach().numpy())", 16),
+    ],
+)
+def test_numbers_that_leave_and_come_back_cut_off_what_they_came_from(tmp_path, way, line):
+    script = tmp_path / "script.py"
+    script.write_text(ATTENTION.replace("WAY", way))
+    (found,) = findings(record_program(script)[0])
+    assert found.headline.startswith("attn.weight gets no gradient: ")
+    assert found.headline.endswith((f"cut off at script.py:{line}", f"at script.py:{line} cuts it off"))
+    script.write_text(ATTENTION.replace("WAY", "attn(x).squeeze(1)"))
+    assert findings(record_program(script)[0]) == ()

@@ -30,15 +30,18 @@ def made_anew(program: Program) -> Iterator[Finding]:
             used = program.node(user) if user is not None else None
             if used is not None and used.place is not None and pass_.place is not None:
                 found.setdefault((pass_.place, used.place, used.op), set()).add(step.node)
+        made: dict[Place, tuple[Place, list[int]]] = {}  # by what makes them: where they are used first, and the leaves
         for where, leaves in found.items():
             known = before.get(where, set())
             new = [one for one in (*known, *leaves) if program.node(one).variable not in program.updated]
             if known and not known & leaves and len(new) == len(known) + len(leaves):
                 maker = _maker(program, where[1])
                 if maker is not None and maker not in told and not _is_read(program, new):
-                    told.add(maker)
-                    yield _finding(program, position, maker, where[1], sorted(leaves))
+                    made.setdefault(maker, (where[1], []))[1].extend(leaves)
             before[where] = leaves
+        for maker, (used_at, leaves_of_it) in made.items():
+            told.add(maker)
+            yield _finding(program, position, maker, used_at, sorted(leaves_of_it))
 
 
 def _is_read(program: Program, leaves: list[int]) -> bool:

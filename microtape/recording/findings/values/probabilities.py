@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import NodeRecord
+from microtape.recording.model.model import NodeRecord, Summary, Value
 from microtape.recording.model.source import expression, is_installed
 
 _SQUASHING = ("softmax", "sigmoid")
@@ -20,6 +22,7 @@ _SAME_NUMBERS = (
 
 
 _LOSSES = ("log_softmax", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
+_ROUNDING = 0.01  # above 0, of logarithms in low precision
 _TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 
 
@@ -108,6 +111,38 @@ def wrong_dimension(program: Program) -> Iterator[Finding]:
             soft.place, program.pass_after(soft.id), None, soft.id, tensor,
             (("used", node.place),) if node.place is not None else (),
         )  # fmt: skip
+
+
+def scores_for_logarithms(program: Program) -> Iterator[Finding]:
+    """One finding for each place where nll_loss gets numbers above 0, which no logarithm of a probability is."""
+    told = set()
+    for node in program.doing("nll_loss", "nll_loss2d"):
+        ref = next((one.ref for one in node.operands if one.ref is not None), None)
+        most = _most(program.recording.tensors[ref.tensor].values.get(ref.version)) if ref is not None else 0.0
+        if ref is None or most <= _ROUNDING or node.place is None or node.place in told:
+            continue
+        before = node.edges[0].node if node.edges else None
+        if _squashed(program, node, 0) is not None or (
+            before is not None and program.does(program.node(before), "mul")
+        ):
+            continue  # probabilities_for_scores says it; or logarithms may be weighted, as by an advantage
+        told.add(node.place)
+        name, mistake = program.ref_name(ref), f"nll_loss at {at(node.place)} takes logarithms, but gets scores"
+        yield Finding(
+            "probabilities", "warning",
+            headline(mistake if name.startswith("%") else f"{mistake}: {name}", mistake),
+            (f"Its input goes up to {format_number(most)}. The logarithm of a probability is never above 0.",
+             "nll_loss takes no logarithm itself: of scores, it computes minus their mean, which falls without end."),
+            "Use log_softmax on the scores first, or give them to cross_entropy.",
+            node.place, program.pass_after(node.id), None, node.id, program.tensor_of(node), (),
+        )  # fmt: skip
+
+
+def _most(value: Value | None) -> float:
+    """The largest element; 0 if it is not known."""
+    if isinstance(value, Summary):
+        return float(value.max) if value.max is not None else 0.0
+    return float(np.max(value, initial=-np.inf)) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else 0.0
 
 
 def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str, which: str) -> Finding:

@@ -167,6 +167,8 @@ class Operations(_Mode):  # type: ignore[misc]
             if tensor._version != version:
                 return False
             seen = tensors.see(tensor)
+            if self.taken.arrays and seen.border is None and not (seen.values or seen.requires_grad):
+                self.taken.enter_by_memory(tensor)
             if version not in seen.values:
                 tensors.fill(seen, tensor, version)
                 if seen.base is not None:
@@ -261,6 +263,8 @@ class Operations(_Mode):  # type: ignore[misc]
     def _has_history(self, tensor: Any) -> bool:
         """Whether a tensor came out of a border, or required a gradient before `detach_`."""
         seen = self.tensors.find(tensor)
+        if seen is None and self.taken.arrays and self.taken.enter_by_memory(tensor):
+            return True
         return seen is not None and (seen.border is not None or seen.requires_grad)
 
     def _note(
@@ -313,6 +317,8 @@ class Operations(_Mode):  # type: ignore[misc]
                     self._computed(one._base, operation)
         else:
             if not has_history and not any(seen.border is not None for seen, _ in operands):
+                if self.taken.known and wrote and self.taken.enter(args, wrote[0]):
+                    self._borders = True
                 for one in wrote:
                     if self.tensors.find(one) is not None:
                         self.tensors.read(one)

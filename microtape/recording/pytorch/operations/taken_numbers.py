@@ -7,14 +7,16 @@ from types import CodeType
 from typing import Any
 
 import numpy as np
+import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 
 from microtape.recording.pytorch.calls.arguments import numbers_in
-from microtape.recording.pytorch.notes import Operation, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.tensors import Tensors
 
 _LIMIT = 8192
+_MOST_ORIGINS = 512
 Site = tuple[CodeType, int] | None
 
 
@@ -24,13 +26,30 @@ class TakenNumbers:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
         self.known: dict[int, tuple[Any, Version, str, Site]] = {}  # the number, its tensor, taken by what call, where
+        self._origins: dict[int, Origin] = {}  # what the tensors came out of, held until a pass ends
+        self.arrays: dict[int, Any] = {}  # those of numpy, by the address of their memory
 
     def take(self, result: Any, source: Version, word: str, site: Site) -> None:
         """Numbers were taken out of a tensor."""
         if len(self.known) > _LIMIT:
             self.known.clear()
+            self.arrays.clear()
+        if len(self._origins) > _MOST_ORIGINS:  # of a program that never calls backward
+            self._origins.clear()
         for one in numbers_in(result):
             self.known[id(one)] = one, source, word, site
+            self._origins[id(one)] = origin_of(source[0])
+            if isinstance(one, np.ndarray) and one.size:
+                self.arrays[one.__array_interface__["data"][0]] = one
+
+    def pass_ended(self) -> None:
+        """Hold no graph any more: the program may take its loss out in each step, to print it."""
+        self._origins.clear()
+
+    def enter_by_memory(self, tensor: Any) -> bool:
+        """A tensor is used that nobody has seen. Whether it is an array of these, as `torch.from_numpy` makes it."""
+        array = self.arrays.get(tensor.data_ptr()) if tensor.is_cpu and tensor.layout is torch.strided else None
+        return array is not None and self.enter((array,), tensor)
 
     def enter(self, args: Sequence[Any], result: Any) -> bool:
         """A tensor was made of numbers. Whether some of them had been taken out of others."""
@@ -64,7 +83,8 @@ class TakenNumbers:
         _, _, word, site = found[0]
         number = _get_sequence_nr()
         operands = list(dict.fromkeys([one[1] for one in found]))
-        behind = [origin_of(seen) for seen, _ in operands]
+        origins = {known[1]: self._origins.get(id(known[0])) for known in found}
+        behind = [origins[one] or origin_of(one[0]) for one in operands]
         operation = Operation(number, number, None, site, operands, behind, ())
         operation.word_ = word if len(found) == 1 else "tensor"
         operation.crosses("copied" if any(seen.requires_grad for seen, _ in operands) else "constant")

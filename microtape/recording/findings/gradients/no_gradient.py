@@ -44,25 +44,32 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     complete = [(i, one) for i, one in passes if one.is_complete]
     if not complete:
         return
-    position, pass_ = complete[-1]
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
     missing = [one for one in missing if not one.name.startswith(followers)]
-    found: dict[_Cause, list[TensorRecord]] = {}
+    found: dict[tuple[_Cause, int], list[TensorRecord]] = {}
     for leaf in missing[:_MOST_LEAVES]:
         module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
+        position, pass_ = _pass_for(program, leaf, complete)
         cause = _cause(program, leaf, position, pass_) if module is None else _copied(program, module, copied[module])
-        found.setdefault(cause, []).append(leaf)
-    for cause, leaves in found.items():
+        found.setdefault((cause, position), []).append(leaf)
+    for (cause, position), leaves in found.items():
         consumed = [leaf for leaf in leaves if not cause.is_meant and _severity(program, leaf)[0] == "error"]
         rest = [leaf for leaf in leaves if leaf not in consumed]
         severity: Severity = "error" if consumed else cause.severity
         if consumed and cause.is_unused and not any(_is_changed(program, leaf) for leaf in consumed):
             severity = "warning"  # an optimiser passes over them
         yield _finding(program, cause, severity, [*consumed, *rest], position)
+
+
+def _pass_for(program: Program, leaf: TensorRecord, complete: Sequence[tuple[int, Pass]]) -> tuple[int, Pass]:
+    """The last pass of the line after which the leaf is to be updated: of a GAN's passes, that of its generator."""
+    stepped = {one.passes - 1 for one in program.updated.get(leaf.id, ())}
+    lines = {one.place for _, one in complete if one.index in stepped}
+    return next((found for found in reversed(complete) if found[1].place in lines), complete[-1])
 
 
 def _copied(program: Program, module: str, copy: str) -> _Cause:

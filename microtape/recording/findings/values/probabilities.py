@@ -121,11 +121,11 @@ def scores_for_logarithms(program: Program) -> Iterator[Finding]:
         most = _most(program.recording.tensors[ref.tensor].values.get(ref.version)) if ref is not None else 0.0
         if ref is None or most <= _ROUNDING or node.place is None or node.place in told:
             continue
+        if _squashed(program, node, 0) is not None:
+            continue  # probabilities_for_scores says it
         before = node.edges[0].node if node.edges else None
-        if _squashed(program, node, 0) is not None or (
-            before is not None and program.does(program.node(before), "mul")
-        ):
-            continue  # probabilities_for_scores says it; or logarithms may be weighted, as by an advantage
+        if before is not None and program.does(program.node(before), "mul"):
+            continue  # of logarithms and their weights, such as an advantage
         told.add(node.place)
         name, mistake = program.ref_name(ref), f"nll_loss at {at(node.place)} takes logarithms, but gets scores"
         yield Finding(

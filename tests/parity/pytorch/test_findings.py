@@ -135,6 +135,14 @@ def test_what_cuts_off_is_told_with_its_remedy(tmp_path, source, headline, remed
     assert found[0].remedy.startswith(remedy)
 
 
+def test_a_critic_is_reset_before_its_passes(tmp_path):
+    """After its step would be too early: the loss of the generator goes through it."""
+    program = HERE / "pytorch" / "broken" / "painter_sums.py"
+    (found,) = findings(record_program(program)[0])
+    line = program.read_text().splitlines().index("    judged.backward()") + 1
+    assert found.remedy.startswith(f"Call critic_step.zero_grad() before painter_sums.py:{line}, in each round.")
+
+
 ATTENTION = """\
 import torch
 from torch import nn

@@ -104,9 +104,20 @@ def never_stepped(program: Program) -> Iterator[Finding]:
     complete = [i for i, one in enumerate(recording.passes) if one.kind == "backward" and one.is_complete]
     place = recording.passes[complete[-1]].place if complete else None
     again = [i for i in complete if recording.passes[i].place == place]
-    if place is None or recording.updates or len(again) < 2:
+    if place is None:
         return
-    if optimizer := _never_called_to_step(recording.sources.get(place.file, "")):
+    if recording.updates:
+        if optimizer := left_alone(program):
+            yield Finding(
+                "no update", "error",
+                headline(f"{optimizer} learns nothing: {optimizer}.step() is never called",
+                         f"{optimizer}.step() is never called"),
+                ("Only other optimisers step.",),
+                f"Call {optimizer}.step() after the backward of its loss: perhaps another one's is called there.",
+                place, complete[-1],
+            )  # fmt: skip
+        return
+    if len(again) > 1 and (optimizer := _never_called_to_step(recording.sources.get(place.file, ""))):
         yield Finding(
             "no update", "warning",
             headline(f"Nothing is learned from {at(place)}: {optimizer}.step() is never called",
@@ -116,9 +127,30 @@ def never_stepped(program: Program) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def left_alone(program: Program) -> str:
+    """An optimiser that never steps, while others do; empty if there is none."""
+    recording = program.recording
+    steps = [one.place for one in recording.updates if ".step(" in expression(recording, one.place)]
+    source = recording.sources.get(steps[-1].file, "") if steps and steps[-1] is not None else ""
+    optimizer = _never_called_to_step(source, is_alone=False)
+    return optimizer if optimizer and not _is_passed_on(source, optimizer) else ""
+
+
 @functools.lru_cache(maxsize=64)
-def _never_called_to_step(source: str) -> str:
-    """The variable of an optimiser that this file only uses to reset gradients; empty if there is none."""
+def _is_passed_on(source: str, name: str) -> bool:
+    """Whether a variable stands somewhere by itself, as in a list of optimisers, so that others may call its `step`."""
+    nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
+    loads = [one for one in nodes if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)]
+    owners = [one.value for one in nodes if isinstance(one, ast.Attribute)]
+    return len(loads) > sum(any(one is each for each in owners) for one in loads)
+
+
+@functools.lru_cache(maxsize=64)
+def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
+    """The variable of an optimiser that this file only uses to reset gradients; empty if there is none.
+
+    With `is_alone=False`, it may not be used at all.
+    """
     nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
     imported = {
         name.asname or name.name
@@ -138,7 +170,8 @@ def _never_called_to_step(source: str) -> str:
         if isinstance(one, ast.Call) and not _SCHEDULE.search(".".join(_path(one.func))):  # others may call its step
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
             used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
-    return next((one for one in sorted(made) if (one, "zero_grad") in used and (one, "step") not in used), "")
+    idle = [one for one in sorted(made) if (one, "step") not in used]
+    return next((one for one in idle if (one, "zero_grad") in used or not is_alone), "")
 
 
 def _results(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

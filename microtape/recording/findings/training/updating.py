@@ -6,13 +6,14 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.idle import left_alone
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
@@ -40,7 +41,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
     batches before one update; a sum that is reset before anything uses it, as of a critic through which the gradients
     of a generator go; and that of a leaf that the program asks `grad` about, which requires grad only for that.
     """
-    updated: list[tuple[int, int, BackwardStep, UpdateRecord]] = []  # of each leaf, the first one
+    updated: list[tuple[int, int, BackwardStep, UpdateRecord, Place | None]] = []  # of each leaf, the first one
     summed: list[tuple[int, int, BackwardStep]] = []
     learning, passes = learned(program.recording), program.recording.passes
     is_kept = _same_or_clipped if "clip_grad" in "".join(program.recording.sources.values()) else _same
@@ -55,20 +56,38 @@ def never_reset(program: Program) -> Iterator[Finding]:
             if leaf in learning and updates:
                 used = _is_used(program, leaf, islice(way, number, None), is_kept)
                 if used or (used is None and passes[position].place == passes[earlier].place):
-                    updated.append((leaf, position, step, updates[-1]))
+                    learns = _first_of_round(program, leaf, [one for one, _ in islice(way, number)], position)
+                    updated.append((leaf, position, step, updates[-1], learns))
                     break
             elif leaf not in learning | program.asked and program.sizes.largest(step.grad_before) > 0:
                 summed.append((leaf, position, step))
                 break
+    if updated and left_alone(program):  # another optimiser steps in its place
+        return
     updated.sort(key=lambda one: (one[1], one[2].index))
     summed.sort(key=lambda one: (one[1], one[2].index))
     if updated:
-        leaf, position, step, update = updated[0]
+        leaf, position, step, update, learns = updated[0]
         again = [one for one in updated if one[1] == position]
-        yield _never_reset(program, [one[0] for one in again], position, step, update)
+        yield _never_reset(program, [one[0] for one in again], position, step, update, learns)
     elif summed:
         leaf, position, step = summed[0]
         yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+
+
+def _first_of_round(program: Program, leaf: int, before: Sequence[int], position: int) -> Place | None:
+    """The line of the first pass since the last update whose gradients the next one uses, but for those of this pass.
+
+    `before` are the positions of the passes that gave the leaf a gradient before this one.
+    """
+    passes, updates = program.recording.passes, [one.passes for one in program.updated.get(leaf, ())]
+    first = before[-1]
+    for one in reversed(before):
+        is_updated = any(passes[one].index < update <= passes[first].index for update in updates)
+        if is_updated or passes[one].place == passes[position].place:
+            break
+        first = one
+    return passes[first].place
 
 
 def learned(recording: Recording) -> frozenset[int]:
@@ -134,8 +153,9 @@ def _is_used(
 
 
 def _never_reset(
-    program: Program, leaves: list[int], position: int, step: BackwardStep, update: UpdateRecord
+    program: Program, leaves: list[int], position: int, step: BackwardStep, update: UpdateRecord, learns: Place | None
 ) -> Finding:
+    """`learns` is where the first of the passes was called that the leaves are updated after."""
     names = [program.tensor_name(leaf) for leaf in leaves]
     pass_ = program.recording.passes[position]
     place = pass_.place or update.place
@@ -150,9 +170,12 @@ def _never_reset(
         f"The update at {at(update.place)} uses it, so that each step repeats all earlier ones.",
     ]
     others = (("updated", update.place),) if update.place is not None else ()
-    remedy = f"Set {names[0]}.grad = None after each update."
+    when = "after each {}" if learns is None or learns == place else f"before {at(learns)}, in each round"
+    remedy = f"Set {names[0]}.grad = None {when.format('update')}."
     if (call := expression(program.recording, update.place).partition(".step("))[1]:
-        remedy = f"Call {call[0]}.zero_grad() after each step."
+        remedy = f"Call {call[0]}.zero_grad() {when.format('step')}."
+    if learns is not None and learns != place:  # of a GAN: the generator's loss goes through the discriminator, too
+        remedy = f"{remedy} After the step would be too early, since {at(place)} adds to it."
     return Finding(
         "accumulated", "error", text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0], others
     )  # fmt: skip

@@ -103,6 +103,7 @@ COMMANDS = (
     Command(("record", "train.py", "-o", "out.tape"), _OUT | _SCRIPT, "out.tape"),
     Command(("draw", "run.tape", "-o", "out.svg"), _GRAPHVIZ, "out.svg"),
     Command(("draw", "run.tape", "-o", "out.txt"), _OUT, "out.txt"),
+    Command(("draw", "train.py", "-o", "out.svg"), _GRAPHVIZ, "out.svg"),
     Command(("film", "run.tape", "-o", "out.html"), _GRAPHVIZ, "out.html"),
     Command(("learn", "list")),
     Command(("learn", "2")),

@@ -7,6 +7,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def open_passes(
     try:
         suffix = format_of(arguments.out)
         if not origin.is_recording:
-            with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            with suppress(OSError), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 save(load(SMALLEST), str(Path(folder, f"picture{suffix}")))
     except viz.DrawError as error:

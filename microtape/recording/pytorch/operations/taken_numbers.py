@@ -11,7 +11,7 @@ import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 
-from microtape.recording.pytorch.calls.arguments import numbers_in
+from microtape.recording.pytorch.calls.arguments import PLAIN, numbers_in
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.tensors import Tensors
 
@@ -48,7 +48,12 @@ class TakenNumbers:
 
     def enter_by_memory(self, tensor: Any) -> bool:
         """A tensor is used that nobody has seen. Whether it is an array of these, as `torch.from_numpy` makes it."""
-        array = self.arrays.get(tensor.data_ptr()) if tensor.is_cpu and tensor.layout is torch.strided else None
+        if type(tensor) not in PLAIN or not tensor.is_cpu or tensor.layout is not torch.strided:
+            return False
+        try:
+            array = self.arrays.get(tensor.data_ptr())
+        except RuntimeError:  # one of a function transform has no memory of its own
+            return False
         return array is not None and self.enter((array,), tensor)
 
     def enter(self, args: Sequence[Any], result: Any) -> bool:

@@ -425,3 +425,24 @@ def autocast_and_a_scaler():
         scaler.step(optimizer)
         scaler.update()
     return list(model.parameters()), scaler.get_scale()
+
+
+def an_array_of_numpy_beside_other_kinds_of_tensors():
+    """What comes back from numpy is found by its memory, which not every tensor has."""
+    from torch._subclasses import FakeTensorMode
+
+    weight = leaf(3)
+    shared = torch.from_numpy((weight * 2).detach().numpy())
+
+    def squares(one, x):
+        return (one * x).square().sum()
+
+    slopes = torch.vmap(torch.func.grad(squares), (None, 0))(weight.detach(), torch.randn(4, 3))
+    loss = torch.vmap(squares, (None, 0))(weight, torch.randn(4, 3)).sum() + (shared * weight).sum()
+    loss.backward()
+    with FakeTensorMode():
+        (torch.ones(3) * 2).sum()
+    with torch.inference_mode():
+        (torch.ones(3) * 2).sum()
+    (torch.eye(2).to_sparse() * 2).to_dense()
+    return slopes, weight.grad

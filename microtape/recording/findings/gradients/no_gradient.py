@@ -46,6 +46,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
         return
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
+    missing = [one for one in missing if 0 not in one.shape]  # such as a parameter that only tells the device
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))

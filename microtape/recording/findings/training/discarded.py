@@ -8,7 +8,8 @@ from itertools import pairwise
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
-from microtape.recording.model.model import BackwardStep, UpdateRecord
+from microtape.recording.model.model import BackwardStep, Place, UpdateRecord
+from microtape.recording.model.source import expression
 
 _FEWEST = 2  # updates
 _FEWEST_PASSES = 2  # for each of them
@@ -26,9 +27,7 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
         places = {program.recording.passes[i].place for i, _ in passes}
         place = places.pop() if len(places) == 1 else None
         written = [one.place for one in updates if one.change != 0]
-        if place is None or len(written) < _FEWEST or any(
-            one is None or (one.file, one.function) != (place.file, place.function) for one in written
-        ):  # fmt: skip
+        if place is None or len(written) < _FEWEST or not all(_is_apart(program, one, place) for one in written):
             continue
         batches = _batches(program, passes, [one for one in updates if one.change != 0])
         sizes = {len(one) for one in batches}
@@ -37,6 +36,14 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
         if all(_is_reset_each_time(program, one) for one in batches):
             yield _finding(program, tensor, batches[0], updates)
             return
+
+
+def _is_apart(program: Program, written: Place | None, place: Place) -> bool:
+    """Whether an update is a statement of its own: in the function of the passes, or a step that calls none for them."""
+    if written is None:
+        return False
+    is_in_function = (written.file, written.function) == (place.file, place.function)
+    return is_in_function or expression(program.recording, written).endswith(".step()")
 
 
 def _batches(

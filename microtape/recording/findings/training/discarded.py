@@ -39,7 +39,7 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
 
 
 def _is_apart(program: Program, written: Place | None, place: Place) -> bool:
-    """Whether an update is a statement of its own: in the function of the passes, or a step that calls none for them."""
+    """Whether an update is a statement of its own: in the function of the passes, or a step that runs none of them."""
     if written is None:
         return False
     is_in_function = (written.file, written.function) == (place.file, place.function)

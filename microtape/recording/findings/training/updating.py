@@ -21,13 +21,14 @@ from microtape.recording.model.source import (
     assignments,
     expression,
     function_around,
+    is_installed,
     only_assignment,
     place_in,
     tree_of,
 )
 
 _DIVERGED = 100  # a leaf whose norm grew by this factor
-_IN_A_CONTAINER = re.compile(r"(\w+(?:\.\w+)*\.\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
+_IN_A_CONTAINER = re.compile(r"((?:\w+(?:\[[^]]+\])?\.)+\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 _NEXT_TO_ZERO = 1e-3  # a leaf whose root mean square is below this may well change by more than its norm
 _FAR = 10  # the root mean square of a change that few numbers of a network survive
 _SMALL = 1e-2  # one below this, such as the logarithm of a variance, may well grow by a factor
@@ -172,6 +173,8 @@ def _never_reset(
     others = (("updated", update.place),) if update.place is not None else ()
     when = "after each {}" if learns is None or learns == place else f"before {at(learns)}, in each round"
     remedy = f"Set {names[0]}.grad = None {when.format('update')}."
+    if len(names) > 1:
+        remedy = f"Set .grad = None {when.format('update')}, of {join(names, 6)}."
     if (call := expression(program.recording, update.place).partition(".step("))[1]:
         remedy = f"Call {call[0]}.zero_grad() {when.format('step')}."
     if learns is not None and learns != place:  # of a GAN: the generator's loss goes through the discriminator, too
@@ -205,6 +208,9 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         lines.append(f"The update at {at(others[0].place)} changes {told}, and never {join(names, 3)}.")
         if written := program.updated.get(leaves[0]):
             lines.append(f"{at(written[0].place)} changes {names[0]}, without a gradient.")
+        optimizer = expression(program.recording, others[0].place).partition(".step(")[0]
+        if (made := only_assignment(program.recording, optimizer) if optimizer else None) is not None:
+            lines.append(f"{optimizer}, made at {at(made)}, was not given {'it' if len(names) == 1 else 'them'}.")
         remedy = (
             f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
         )
@@ -223,10 +229,21 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
             )
             lines.insert(0, f"parameters() does not look into {hidden}, a plain list or dict of the module.")
             remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
-            severity = "warning"
+            severity, place = "warning", _container(program.recording, hidden) or place
     return Finding(
         "accumulated", severity, text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0]
     )  # fmt: skip
+
+
+def _container(recording: Recording, name: str) -> Place | None:
+    """Where a module makes the list or dict that is called `model.layers`."""
+    target = f"self.{name.rpartition('.')[2]}"
+    for file in recording.sources:
+        for one in assignments(recording, file):
+            found = place_in(recording, file, one) if ast.unparse(one.targets[0]) == target else None
+            if found is not None and not is_installed(found):
+                return found
+    return None
 
 
 def _replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -232,6 +233,7 @@ def test_layers_in_a_plain_container_are_never_updated(container):
     (found,) = [one for one in findings(record(program)) if one.kind == "accumulated"]
     assert found.severity == "warning"
     assert found.headline.endswith("4 leaves get gradients, but no update: model.layers is a plain list or dict")
+    assert Path(__file__).read_text().splitlines()[found.place.line - 1].lstrip().startswith("self.layers = ")
     assert "nn.ModuleList" in found.remedy
 
 

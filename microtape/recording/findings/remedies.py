@@ -20,9 +20,9 @@ _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
 
 
 def against_not_finite(
-    node: NodeRecord, *, in_backward: bool, how: str, is_nan: bool, later: bool, of_data: bool = False
+    node: NodeRecord, *, in_backward: bool, how: str, is_nan: bool, later: bool, of_data: bool = False, along: str = ""
 ) -> str:
-    """What to do where NaN or infinity begins."""
+    """What to do where NaN or infinity begins. `along`: a softmax goes along this dimension, but was meant for rows."""
     op = node.op.rstrip("_")
     if node.variable is not None:
         return "Look at how it was made: at the data that was read, or at the update that wrote to it."
@@ -46,6 +46,8 @@ def against_not_finite(
             "An operation that masks the result does not help: 0 · inf is NaN. Replace the input before the operation, "
             f"such as {instead}."
         )
+    if along:
+        return f"Pass dim=-1 to {op}: along {along}, all scores are -inf there, while no row has only -inf."
     if "softmax" in op and "-inf" in how:
         return "Every score of that row is -inf: leave at least one of them, or replace what comes out for such rows."
     if "softmax" in op:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +24,8 @@ from microtape.recording.findings.values.bad_numbers import (
 from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Pass, Place, Recording, TensorRef, Value
+
+_DIMENSION = re.compile(r"(?:dim=)?(-?\d+)")  # as an argument
 
 
 def not_finite(program: Program) -> Iterator[Finding]:
@@ -311,11 +314,21 @@ class _PassSearch:
         return Finding(
             kind, "error", text, tuple(lines),
             against_not_finite(node, in_backward=origin.step is not None, how=how, is_nan=kind == "nan",
-                               later=bool(self.pass_.index), of_data=of_data),
+                               later=bool(self.pass_.index), of_data=of_data, along=self._along(node)),
             node.place or self._first_use(node.id), origin.position,
             origin.step.index if origin.step is not None else None, node.id, self.program.tensor_of(node),
             spread=tuple(spread),
         )  # fmt: skip
+
+    def _along(self, node: NodeRecord) -> str:
+        """The dimension of a softmax that meets only -inf, while each row, along the last one, has a finite score."""
+        ref = next((one.ref for one in node.operands if one.ref is not None), None)
+        value = self.recording.tensors[ref.tensor].values.get(ref.version) if ref is not None else None
+        asked = [found[1] for one in node.operands if (found := _DIMENSION.fullmatch(one.text))]
+        if "softmax" not in node.op or not asked or not isinstance(value, np.ndarray) or not value.ndim:
+            return ""
+        is_last = int(asked[0]) % value.ndim == value.ndim - 1
+        return "" if is_last or (value == -np.inf).all(axis=-1).any() else f"dim={asked[0]}"
 
     def _first_use(self, node: int) -> Place | None:
         users = [one for one in self.program.users(node) if self.recording.nodes[one].place is not None]

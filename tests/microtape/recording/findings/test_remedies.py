@@ -98,3 +98,21 @@ def test_a_small_number_is_added_to_a_zero_but_not_to_a_negative_number(op: str,
     assert negative.headline.endswith(f"{how} = nan")
     assert negative.remedy.startswith(f"The input is negative, where {op} has no real value")
     assert f"{op}(x + eps)" in zero.remedy
+
+
+@pytest.mark.parametrize(
+    ("dim", "diagonal", "told"),
+    [
+        (1, 0, "Pass dim=-1 to softmax: along dim=1, all scores are -inf there"),
+        (-1, -1, "Every score of that row is -inf"),
+        (1, -1, "Every score of that row is -inf"),  # the mask is wrong, too
+    ],
+)
+def test_a_softmax_along_another_dimension_than_its_mask(dim: int, diagonal: int, told: str) -> None:
+    def program() -> None:
+        mt.manual_seed(0)
+        q = mt.randn(2, 3, 4, 5, requires_grad=True)
+        scores = (q @ q.transpose(-2, -1)).masked_fill(mt.tril(mt.ones(4, 4), diagonal) == 0, -math.inf)
+        (scores.softmax(dim=dim) @ q).sum().backward()
+
+    assert remedy(program).startswith(told)

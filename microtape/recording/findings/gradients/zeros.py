@@ -214,9 +214,10 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
     )
     received = max(program.sizes.largest(value) for value in step.grad_outputs)
     if received > 0:  # of what was dead before the step, it may be nothing
-        what = program.name(node.id)
-        lines.insert(0, f"{what} received gradients up to {format_number(received)} and sent only zeros.")
-    lines.append(f"Nothing else reaches {join(names)}.")
+        what = f"{program.name(node.id)} received gradients up to {format_number(received)}"
+        lines.insert(0, f"{what}, and sent only zeros on the way to {join(names)}.")
+    whose = join(names) if received == 0 else "them" if len(names) > 1 else "it"
+    lines.append(f"Nothing else reaches {whose}.")
     place = node.place or pass_.place
     return Finding(
         "zero gradient", severity, text, tuple(lines), remedy, place, position, step.index, node.id,

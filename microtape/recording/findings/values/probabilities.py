@@ -119,7 +119,7 @@ def scores_for_logarithms(program: Program) -> Iterator[Finding]:
     for node in program.doing("nll_loss", "nll_loss2d"):
         ref = next((one.ref for one in node.operands if one.ref is not None), None)
         most = _most(program.recording.tensors[ref.tensor].values.get(ref.version)) if ref is not None else 0.0
-        if ref is None or most <= _ROUNDING or node.place is None or node.place in told:
+        if ref is None or not _ROUNDING < most < math.inf or node.place is None or node.place in told:
             continue
         if _squashed(program, node, 0) is not None:
             continue  # probabilities_for_scores says it

@@ -89,7 +89,7 @@ class _Seldom:
         self._recorders = 0
         self._before = gc.get_threshold()
         self._collected, self._took = 0.0, 0.05  # when, and how long it takes, in seconds
-        self._has_frozen = False
+        self._has_set_aside = False
 
     @property
     def is_on(self) -> bool:
@@ -111,9 +111,9 @@ class _Seldom:
         with self._lock:
             self._recorders -= 1
             if self._recorders == 0:
-                if self._has_frozen:
+                if self._has_set_aside:
                     gc.unfreeze()
-                    self._has_frozen = False
+                    self._has_set_aside = False
                 if gc.get_threshold() == SELDOM:
                     gc.set_threshold(*self._before)
 
@@ -123,9 +123,9 @@ class _Seldom:
         if now - self._collected < max(0.1, 20 * self._took) or gc.get_threshold() != SELDOM or not gc.isenabled():
             return
         gc.collect()
-        if not self._has_frozen and not _is_frozen():
+        if not self._has_set_aside and not _is_frozen():
             gc.freeze()
-            self._has_frozen = True
+            self._has_set_aside = True
         self._collected = perf_counter()
         self._took = self._collected - now
 

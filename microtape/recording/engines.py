@@ -10,14 +10,13 @@ import contextlib
 import dataclasses
 import functools
 import importlib
-import importlib.machinery
-import importlib.util
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType, ModuleType
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from microtape.basics.after_import import AfterImport
 from microtape.basics.call_site import user_frame
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
@@ -70,7 +69,7 @@ class ProgramRecorder(Displayed):
         self._self = cast(ProgramRecorder, weakref.proxy(self))  # what it holds must not keep it alive
         self._passes = _Passes(self._self, self._own, after_pass)
         self._inside = contextlib.ExitStack()
-        self._importing = _TorchImport(self._self)
+        self._importing = AfterImport("torch", lambda me=self._self: me.torch_came())  # type: ignore[misc]
 
     @property
     def current(self) -> Recorder | TorchRecorder:
@@ -248,52 +247,6 @@ class _Passes(Watcher):
             if not running:
                 with self._own.lock, self._own.faults.noting(AFTER_A_PASS):
                     self._after_pass(index)
-
-
-class _TorchImport:
-    """Finds torch, which is then run as always, and tells the recorder once the program has imported it."""
-
-    def __init__(self, recorder: ProgramRecorder) -> None:
-        self._recorder = recorder
-        self._waits = False  # until `stop`; the import may end later, on another thread
-
-    def start(self) -> None:
-        """Wait for the import, unless it has happened already."""
-        if _torch() is not None:
-            self._recorder.torch_came()
-        else:
-            self._waits = True
-            sys.meta_path.insert(0, self)
-
-    def stop(self) -> None:
-        """Wait no longer."""
-        self._waits = False
-        self._leave()
-
-    def _leave(self) -> None:
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        """The usual spec of torch, whose loader tells us when it is done."""
-        if name != "torch":
-            return None
-        self._leave()
-        spec = importlib.util.find_spec("torch")
-        if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            execute = loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                del loader.exec_module
-                execute(module)
-                if self._waits:
-                    self._recorder.torch_came()
-
-            loader.exec_module = exec_module
-        return spec
 
 
 def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:

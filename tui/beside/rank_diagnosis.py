@@ -24,7 +24,7 @@ class RankDiagnosis(Diagnosis):
     """The findings of the recordings of several processes."""
 
     ranks: Ranks | None = None
-    files: Sequence[str] = ()  # in the order of the ranks
+    files: Sequence[str] = ()  # in the order of the ranks; none of a script that was run just now
 
     @classmethod
     def of(cls, ranks: Ranks, files: Sequence[str]) -> RankDiagnosis:
@@ -48,6 +48,8 @@ class RankDiagnosis(Diagnosis):
 
     def command(self, finding: Finding) -> str:
         """Opens all recordings for what only they show together, else that of the first rank."""
+        if not self.files:
+            return Diagnosis.command(self, finding)
         if finding.kind in get_args(RankKind):
             pattern = pattern_of(self.files)
             return f"microtape step {pattern}" if pattern else shlex.join(["microtape", "step", *self.files])
@@ -63,12 +65,15 @@ def pattern_of(files: Sequence[str]) -> str | None:
     return pattern if plain and sorted(glob.glob(pattern)) == sorted(files) else None
 
 
-def rank_summary(found: RankDiagnosis) -> str:
-    """How many findings there are, in how many passes of which ranks, and what is equal."""
+def rank_summary(found: RankDiagnosis, searched: int = 0) -> str:
+    """How many findings there are, in how many passes of which ranks, and what is equal.
+
+    `searched` is the number of passes that were looked through, if they are more than those that were kept.
+    """
     ranks, count = found.ranks, len(found.found)
     assert ranks is not None
     told = "nothing wrong was found" if not count else f"{count} finding{'' if count == 1 else 's'}"
-    passes = len({number for numbers in ranks.passes for number in numbers})
+    passes = max(len({number for numbers in ranks.passes for number in numbers}), searched)
     many = "1 pass" if passes == 1 else f"{passes:,} passes"
     text = f"{found.file}: {told} in {many} of {rank_text(ranks.numbers)}"
     equal = equal_parameters(ranks)
@@ -76,6 +81,10 @@ def rank_summary(found: RankDiagnosis) -> str:
         text += f"; {equal:,} parameter{' is' if equal == 1 else 's are'} equal on all of them"
     if not ranks.shared:
         text += "; they have no pass in common, so nothing was compared"
+    for number, recording in zip(ranks.numbers, ranks.recordings, strict=True):
+        if recording.error is not None:
+            first, *_ = recording.error.message.splitlines() or [""]
+            text += f"; rank {number} raised {recording.error.type}: {first}"
     if ranks.missing:
         text += f" (of {rank_text(ranks.missing)} there is no recording here)"
     return text

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 
 from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording
 from microtape.recording.script.ending import ScriptRun
 from tui.beside.rank_diagnosis import RankDiagnosis, rank_summary
 from tui.shell.exits import Exit, is_ascii
-from tui.shell.opening import Origin, open_run
+from tui.shell.opening import Origin, open_program
 from tui.shell.printing import put, put_json
 from tui.shell.progress import status_line
-from tui.shell.several import open_ranks, several_files
+from tui.shell.several import RankFiles, open_ranks, ranks_of_run, several_files
 from tui.shell.spans import line, plain
 from tui.words.diagnosis import A_PAGE, Diagnosis
 
@@ -26,9 +27,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     files = several_files(arguments)
     if files:
-        return _ranks(arguments, files)
+        return _of_ranks(open_ranks(arguments, files), arguments)
     origin = Origin.asked_for(arguments, search=SEARCH)
-    recording, ended = open_run(origin, quiet=True, tell_failure=False)
+    recordings, ended = open_program(origin, quiet=True, tell_failure=False)
+    if len(recordings) > 1:
+        return _of_ranks(ranks_of_run(origin, recordings), arguments, origin, ended)
+    (recording,) = recordings
     found = Diagnosis(recording, findings(recording), origin.file, origin.script_args, origin.is_module)
     if arguments.json:
         put_json({"file": origin.file, **_ended(recording, ended), **found.as_json()})
@@ -37,17 +41,21 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(found, ended)
 
 
-def _ranks(arguments: argparse.Namespace, files: list[str]) -> int:
-    """Diagnose the recordings of several processes."""
-    opened = open_ranks(arguments, files)
+def _of_ranks(
+    opened: RankFiles, arguments: argparse.Namespace, origin: Origin | None = None, ended: ScriptRun | None = None
+) -> int:
+    """Diagnose the recordings of several processes: of files, or of a script that was run just now."""
     with status_line("comparing the ranks ...   Ctrl-C stops"):
         found = RankDiagnosis.of(opened.ranks, opened.files)
+        if origin is not None:
+            found = replace(found, file=origin.file, script_args=origin.script_args, is_module=origin.is_module)
     if arguments.json:
         numbers = list(opened.ranks.numbers)
-        put_json({"files": opened.files, "ranks": numbers, **found.as_json()})
+        put_json({"files": opened.files or [found.file], "ranks": numbers, **found.as_json()})
     else:
-        _print(found, rank_summary(found), is_ascii(arguments))
-    return _exit_code(found, None)
+        searched = ended.search.passes if ended is not None and ended.search is not None else 0
+        _print(found, rank_summary(found, searched), is_ascii(arguments))
+    return _exit_code(found, ended)
 
 
 def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from microtape.basics.ranks import rank_of_process, with_rank
 from microtape.errors import RecordingError
+from microtape.recording.model.model import Recording
 from microtape.recording.script.run import run_plainly
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import CommandError, say
@@ -28,13 +29,21 @@ def run(arguments: argparse.Namespace) -> int:
         with search_bar(origin) as progress:
             ended = origin.record(out, progress=progress)
         report_end(ended)
-        recording = load_all(out)
-        tell_lesson(recording, ended)
+        recordings = [load_all(file) for file in ended.files]
+        tell_lesson(recordings, ended)
     except RecordingError as error:
         raise CommandError(str(error)) from None
-    if arguments.check:
-        say(check_summary(recording))
-    steps = sum(len(pass_.steps) for pass_ in recording.passes)
-    count = len(recording.passes)
-    say(f"{out}: {count} {'pass' if count == 1 else 'passes'}, {steps:,} steps, {os.path.getsize(out) / 1000:,.0f} kB")
+    for file, recording in zip(ended.files, recordings, strict=True):
+        if arguments.check:
+            say(check_summary(recording))
+        say(_written(file, recording))
     return ended.exit_code
+
+
+def _written(file: str, recording: Recording) -> str:
+    """`train.tape: 1 pass, 13 steps, 5 kB`"""
+    count = len(recording.passes)
+    steps = sum(len(pass_.steps) for pass_ in recording.passes)
+    return (
+        f"{file}: {count} {'pass' if count == 1 else 'passes'}, {steps:,} steps, {os.path.getsize(file) / 1000:,.0f} kB"
+    )

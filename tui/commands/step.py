@@ -10,11 +10,10 @@ from microtape.basics.ranks import rank_of_process
 from microtape.recording.model.model import Recording
 from tui.shell.check_summary import check_summary
 from tui.shell.exits import SIGNALLED, CommandError, Exit, is_ascii, say
-from tui.shell.opening import Origin, choose_passes, open_origin, recording_line, report_end, tell_lesson
-from tui.shell.printing import put
+from tui.shell.opening import Origin, choose_passes, open_origin, open_program, recording_line, report_end, tell_lesson
 from tui.shell.program_run import ProgramRun, Watched, say_printed
 from tui.shell.progress import status_line
-from tui.shell.several import open_ranks, several_files
+from tui.shell.several import RankFiles, open_ranks, ranks_of_run, several_files
 from tui.shell.terminal import default_theme, has_terminal
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError("several processes cannot share a terminal: use `microtape record`, then open its files")
     files = several_files(arguments)
     if files:
-        return _ranks(files, arguments)
+        return _ranks(open_ranks(arguments, files), arguments)
     origin = Origin.asked_for(arguments, search=SEARCH if terminal and arguments.beside is None else 0)
     if arguments.beside is None and (arguments.rtol, arguments.atol) != (None, None):
         raise CommandError("--rtol and --atol are for two recordings: add --beside OTHER")
@@ -38,7 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError(f"--watch takes a script: {arguments.file} is a recording, which does not change")
     if terminal and origin.search and not origin.is_recording:
         return _while_it_runs(origin, arguments)
-    recording, code = open_origin(origin, quiet=not terminal)
+    recordings, ended = open_program(origin, quiet=not terminal)
+    code = ended.exit_code if ended is not None else Exit.OK
+    if len(recordings) > 1:
+        return _ranks(ranks_of_run(origin, recordings), arguments) or code
+    (recording,) = recordings
     passes = choose_passes(recording, arguments.passes, arguments.until)
     if arguments.beside is not None:
         return _beside(recording, passes, origin, arguments)
@@ -69,17 +72,17 @@ def _beside(recording: Recording, passes: list[int], origin: Origin, arguments: 
     return _open_stepper(recording, passes, origin, arguments, beside=both)
 
 
-def _ranks(files: list[str], arguments: argparse.Namespace) -> int:
+def _ranks(opened: RankFiles, arguments: argparse.Namespace) -> int:
     """Open the recordings of several ranks, where they part first; without a terminal, print the trace of each."""
     if arguments.beside is not None or arguments.watch:
-        raise CommandError(f"{'--watch' if arguments.watch else '--beside'} is for one file: here are {len(files)}")
+        option = "--watch" if arguments.watch else "--beside"
+        raise CommandError(f"{option} is for one recording: here are {len(opened.ranks)}")
     from tui.beside.rank_recordings import RankRecordings
-    from tui.commands.trace import print_trace, rank_heading
+    from tui.commands.trace import print_trace, put_heading
 
-    opened = open_ranks(arguments, files)
     if not has_terminal():
         for place, recording in enumerate(opened.ranks.recordings):
-            put(rank_heading(opened, place))
+            put_heading(opened, place)
             print_trace(recording, choose_passes(recording, arguments.passes, arguments.until), arguments)
         return Exit.OK
     is_free = arguments.passes is None and arguments.until is None
@@ -102,12 +105,15 @@ def _while_it_runs(origin: Origin, arguments: argparse.Namespace) -> int:
             raise CommandError(run.problem)
         if ended is not None:
             report_end(ended)
-        recording = run.first
-        assert recording is not None
+        recordings = [run.first] if run.first is not None else run.of_processes
         if ended is not None:
-            tell_lesson(recording, ended)
+            tell_lesson(recordings, ended)
         if origin.check == "all":
-            say(check_summary(recording))
+            for one in recordings:
+                say(check_summary(one))
+        if len(recordings) > 1:
+            return _ranks(ranks_of_run(origin, recordings), arguments)
+        (recording,) = recordings
         code = _open_stepper(recording, choose_passes(recording, None), origin, arguments, run)
     if code > SIGNALLED:
         return code  # the terminal may be gone

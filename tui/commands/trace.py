@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, is_ascii
-from tui.shell.opening import Origin, choose_passes, open_origin
+from tui.shell.opening import Origin, choose_passes, open_program
 from tui.shell.printing import put, put_json
 from tui.shell.progress import counted_lines, status_line
-from tui.shell.several import RankFiles, open_ranks, several_files
+from tui.shell.several import RankFiles, open_ranks, ranks_of_run, several_files
 from tui.words.passes import PassOf
 from tui.words.trace import trace as all_lines
 
@@ -28,26 +28,30 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.passes = f"{min(compared)}-{max(compared)}" if compared else "all"
     files = several_files(arguments)
     if files:
-        return _ranks(files, compared, arguments)
+        _ranks(open_ranks(arguments, files), compared, arguments)
+        return Exit.OK
     if len(compared) == 1:
         raise CommandError(f"--compare {compared[0]}: give the numbers of two passes, such as 1,3")
-    recording, code = open_origin(Origin.asked_for(arguments), quiet=True)
-    _print_recording(recording, compared, arguments)
-    return code
+    origin = Origin.asked_for(arguments)
+    recordings, ended = open_program(origin, quiet=True)
+    if len(recordings) > 1:
+        _ranks(ranks_of_run(origin, recordings), compared, arguments)
+    else:
+        _print_recording(recordings[0], compared, arguments)
+    return ended.exit_code if ended is not None else Exit.OK
 
 
-def _ranks(files: list[str], compared: tuple[int, ...], arguments: argparse.Namespace) -> int:
+def _ranks(opened: RankFiles, compared: tuple[int, ...], arguments: argparse.Namespace) -> None:
     """Print the same of every rank, one after the other."""
     if arguments.json:
-        raise CommandError(f"--json is for one recording: give one of {', '.join(files)}")
-    opened = open_ranks(arguments, files)
+        those = ", ".join(opened.files) or f"those that `microtape record {opened.script}` writes"
+        raise CommandError(f"--json is for one recording: give one of {those}")
     if len(compared) == 1:
         _compare_ranks(opened, compared[0], arguments)
-        return Exit.OK
+        return
     for place, recording in enumerate(opened.ranks.recordings):
-        put(rank_heading(opened, place))
+        put_heading(opened, place)
         _print_recording(recording, compared, arguments)
-    return Exit.OK
 
 
 def _compare_ranks(opened: RankFiles, number: int, arguments: argparse.Namespace) -> None:
@@ -67,9 +71,11 @@ def _compare_ranks(opened: RankFiles, number: int, arguments: argparse.Namespace
         _show(comparison_view(lowest, one, ranks.matching(lowest.side, one.side).of_b), arguments)
 
 
-def rank_heading(opened: RankFiles, place: int) -> str:
-    """`== rank 0: train.rank0.tape ==`, with an empty line before it unless it is the first."""
-    return f"{chr(10) * bool(place)}== rank {opened.ranks.numbers[place]}: {opened.files[place]} =="
+def put_heading(opened: RankFiles, place: int) -> None:
+    """Print the heading of a rank, with an empty line before it unless it is the first."""
+    if place:
+        put()
+    put(opened.heading(place))
 
 
 def _print_recording(recording: Recording, compared: tuple[int, ...], arguments: argparse.Namespace) -> None:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -140,13 +140,21 @@ def _check_asked_for(arguments: argparse.Namespace) -> Check | None:
 
 
 def open_origin(origin: Origin, *, quiet: bool = False) -> tuple[Recording, int]:
-    """The recording, and the exit code that the command returns if it succeeds; see `open_run`."""
-    recording, ended = open_run(origin, quiet=quiet)
+    """The recording, and the exit code that the command returns if it succeeds; see `open_program`.
+
+    Where its passes ran in several processes, the recording is that of the first; a line says so.
+    """
+    (recording, *others), ended = open_program(origin, quiet=quiet)
+    if others:
+        many = f"{origin.file} ran in {len(others) + 1} processes"
+        say(f"{many}, of which this is the first; `microtape record` keeps all")
     return recording, ended.exit_code if ended is not None else Exit.OK
 
 
-def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) -> tuple[Recording, ScriptRun | None]:
-    """The recording, and how the script ended of which it was made; None for a `.tape` file.
+def open_program(
+    origin: Origin, *, quiet: bool = False, tell_failure: bool = True
+) -> tuple[Sequence[Recording], ScriptRun | None]:
+    """The recording, or those of the processes in which a script ran its passes; and how the script ended.
 
     With `quiet`, the script's output goes to standard error, because standard output is for our data. Without
     `tell_failure`, the message that the script failed is left out, because the caller tells it.
@@ -162,20 +170,21 @@ def open_run(origin: Origin, *, quiet: bool = False, tell_failure: bool = True) 
                 hint = "; several recordings are for step, trace and diagnose" if several else ""
                 raise CommandError(f"{origin.file} is a recording, so it takes no arguments (given: {args}){hint}")
             with status_line(f"loading {origin.file} ...   Ctrl-C stops"):
-                return load_all(origin.file), None
+                return [load_all(origin.file)], None
         with tempfile.TemporaryDirectory(prefix="microtape-") as folder:
             out = os.path.join(folder, "run.tape")
             with recording_line(origin), search_bar(origin) as progress:
                 ended = origin.record(out, quiet=quiet, progress=progress)
-            if tell_failure or ended.recording is None or ended.exit_code != Exit.SCRIPT_FAILED:
+            if tell_failure or not ended.files or ended.exit_code != Exit.SCRIPT_FAILED:
                 report_end(ended)
             with status_line("loading the recording ...   Ctrl-C stops"):
-                recording = load_all(out)
+                recordings = [load_all(file) for file in ended.files]
             if tell_failure:
-                tell_lesson(recording, ended)
+                tell_lesson(recordings, ended)
             if origin.check == "all":
-                say(check_summary(recording))
-            return recording, ended
+                for recording in recordings:
+                    say(check_summary(recording))
+            return recordings, ended
     except RecordingError as error:
         raise CommandError(str(error)) from None
 
@@ -208,18 +217,18 @@ def report_end(ended: ScriptRun) -> None:
     Raises:
         CommandError: the script left no recording.
     """
-    if ended.recording is None:
+    if not ended.files:
         raise CommandError(ended.message or "nothing was recorded", ended.exit_code or Exit.NOTHING_RECORDED)
     if ended.message:
         say(ended.message)
 
 
-def tell_lesson(recording: Recording, ended: ScriptRun) -> None:
+def tell_lesson(recordings: Sequence[Recording], ended: ScriptRun) -> None:
     """Below the traceback of a script that failed, name the lesson that explains the error."""
     if ended.exit_code == Exit.SCRIPT_FAILED:
         from tui.shell.lesson_names import lesson_of_error  # slow, and seldom needed
 
-        if lesson := lesson_of_error(recording):
+        if lesson := next(filter(None, map(lesson_of_error, recordings)), None):
             say(lesson)
 
 

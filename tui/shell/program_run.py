@@ -33,6 +33,7 @@ class ProgramRun:
     def __init__(self, origin: Origin, *, hidden: bool = False) -> None:
         self.origin = origin
         self.first: Recording | None = None
+        self.of_processes: list[Recording] = []  # instead of `first`, if its passes ran in several processes
         self.later: Recording | None = None  # if later passes show something: the first pass, and those
         self.ended: ScriptRun | None = None
         self.problem = ""  # why nothing could be run or read
@@ -92,7 +93,9 @@ class ProgramRun:
                     self._out, None, self._started, self._output, arrived=self._arrived, progress=self._progress
                 )
             self.printed.follow()
-            if self.ended.recording is not None:
+            if self.ended.processes:
+                self.of_processes = [load_all(file) for file in self.ended.processes]
+            elif self.ended.recording is not None:
                 self._ended(self.ended)
         except RecordingError as error:
             self.problem = str(error)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from glob import glob
 from typing import TYPE_CHECKING, NamedTuple
 
+from microtape.basics.ranks import with_rank
 from microtape.errors import RecordingError
+from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError
 from tui.shell.opening import Origin, open_origin
 
@@ -21,11 +23,16 @@ class RankFiles(NamedTuple):
 
     ranks: Ranks
     origins: tuple[Origin, ...]
+    script: str = ""  # the script that was run just now, for which there are no files
 
     @property
     def files(self) -> list[str]:
         """The names of the files."""
-        return [one.file for one in self.origins]
+        return [] if self.script else [one.file for one in self.origins]
+
+    def heading(self, place: int) -> str:
+        """`== rank 0: train.rank0.tape ==`"""
+        return f"== rank {self.ranks.numbers[place]}: {self.script or self.files[place]} =="
 
 
 def several_files(arguments: argparse.Namespace) -> list[str]:
@@ -48,15 +55,30 @@ def open_ranks(arguments: argparse.Namespace, files: Sequence[str]) -> RankFiles
     Raises:
         CommandError: a file is no recording, or they are not of one run.
     """
-    from microtape.recording.ranks import Ranks
-
     origins = [Origin(file, passes=arguments.passes, until=arguments.until) for file in files]
     for origin in origins:
         if not origin.is_recording:
             raise CommandError(f"{origin.file} is not a recording: after {files[0]}, give those of other ranks")
     recordings = [open_origin(origin)[0] for origin in origins]
+    return _beside_one_another(recordings, origins)
+
+
+def ranks_of_run(origin: Origin, recordings: Sequence[Recording]) -> RankFiles:
+    """The recordings of the processes in which a script ran its passes.
+
+    Raises:
+        CommandError: they are not of one run.
+    """
+    stem = origin.file if origin.is_module else os.path.splitext(origin.file)[0]
+    origins = [Origin(with_rank(f"{stem}.tape", number)) for number in range(len(recordings))]  # beside the script
+    return _beside_one_another(recordings, origins)._replace(script=origin.file)
+
+
+def _beside_one_another(recordings: Sequence[Recording], origins: Sequence[Origin]) -> RankFiles:
+    from microtape.recording.ranks import Ranks
+
     try:
-        ranks = Ranks(recordings, files)
+        ranks = Ranks(recordings, [one.file for one in origins])
     except RecordingError as error:
         raise CommandError(str(error)) from None
     return RankFiles(ranks, tuple([origins[at] for at in ranks.order]))

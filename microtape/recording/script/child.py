@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from microtape.basics.fresh_stack import stack_ident
@@ -27,8 +28,9 @@ from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.tape_file import save
 from microtape.recording.script.background import into_background
 from microtape.recording.script.main_program import MainProgram
+from microtape.recording.script.processes import StartedProcesses
 from microtape.recording.script.program import Program
-from microtape.recording.script.request import REPORT, ROOM, RUNNING, Request
+from microtape.recording.script.request import NOTHING, REPORT, ROOM, RUNNING, Request
 from microtape.recording.script.stopping import (
     StopScript,
     exit_at_once,
@@ -57,9 +59,14 @@ _MOST_SWALLOWED = 3  # how often a script may swallow the exception that stops i
 
 
 class ScriptRecorder:
-    """Records one script from start to end, and reports how it ended."""
+    """Records one script from start to end, and reports how it ended.
 
-    def __init__(self, request: Request) -> None:
+    Args:
+        request: what to record.
+        process: the number of the process, if the script has started it; see Note [Processes of a script].
+    """
+
+    def __init__(self, request: Request, process: int | None = None) -> None:
         self.request = request
         self.recorder = ProgramRecorder(
             request.program.title,
@@ -84,25 +91,20 @@ class ScriptRecorder:
         self.first_segments = 1  # up to the end of the first backward()
         self.within = _context_manager(request.within)
         self.process = os.getpid()
-        self.rank = rank_of_process()
-        self.rank_options = rank_options()
+        self.rank = rank_of_process() if process is None else process
+        self.is_started_by_script = process is not None
+        self.processes = StartedProcesses(self)
         self.options: dict[str, object] = {
             "args": sys.argv[1:],
             "passes": request.passes,
             "until": request.until,
             "every": request.every,
-            **self.rank_options,
+            **rank_options(process),
         }
         self.journal = Journal(request.out, self.options, request.element_budget, request.total_budget)
         self.complete = False  # whether every pass that was asked for is recorded
         self.stops = 0
-        self.report: dict[str, Any] = {
-            "saved": False,
-            "problem": None,
-            "faults": [],
-            "search": None,
-            "kept_later": False,
-        }
+        self.report: dict[str, Any] = dict(NOTHING)
 
     @property
     def failed(self) -> int | None:
@@ -112,6 +114,8 @@ class ScriptRecorder:
 
     def after_pass(self, index: int) -> None:
         """Save and stop if this was the last pass asked for. A failed pass ends the script by its own exception."""
+        if self.is_started_by_script and "ranks" not in self.options:
+            self.options |= rank_options(self.rank)  # by now torch may know it
         if self.search is not None:
             self.search_on(self.search)
         else:
@@ -204,7 +208,7 @@ class ScriptRecorder:
         self.write_report("stopped", None)  # now, because a `finally` block of the script may end the process
         if self.rank is not None:
             self.recorder.stop()
-            if self.report["saved"] and not failed:
+            if self.report["saved"] and not failed and not self.is_started_by_script:
                 written = os.path.basename(self.request.out)
                 print(
                     f"microtape: {written} is written; rank {self.rank} goes on unrecorded", file=sys.stderr, flush=True
@@ -232,10 +236,18 @@ class ScriptRecorder:
             torch_names().start()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self.stop_watching)
-        with self.within, self.recorder:
-            self.keeper.begin()
+        if self.rank is None:
+            self.processes.enroll()
+        with self.recorded():
             program.run()
             wait_for_threads()
+
+    @contextlib.contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Record what runs inside."""
+        with self.within, self.recorder:
+            self.keeper.begin()
+            yield
 
     def stop_watching(self) -> None:
         """Watch nothing any more: this process is a fork of the script."""
@@ -377,5 +389,6 @@ def _context_manager(name: str | None) -> contextlib.AbstractContextManager[None
 
 def _end_stopped(script: ScriptRecorder, stop: BaseException) -> None:
     script.write_report("stopped", None)
+    script.processes.terminate()
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         exit_at_once()  # those threads would never end by themselves

@@ -49,6 +49,12 @@ class ScriptRun(NamedTuple):
     exit_code: int  # see Note [Exit codes]
     message: str | None  # one line about what went wrong; None if nothing did
     search: SearchResult | None = None  # if there was a search
+    processes: tuple[str, ...] = ()  # instead of `recording`: the files of the processes in which its passes ran
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that were written."""
+        return self.processes if self.recording is None else (self.recording,)
 
 
 def result_of(

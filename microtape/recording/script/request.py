@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from microtape.recording.model.options import Check, Engine
@@ -35,3 +36,9 @@ ROOM = "room"  # bytes that the report takes: they are there before the script r
 PROGRESS = "progress"  # how many passes it has run
 STOP = "stop"  # if this file exists, the script is stopped at the end of its pass
 RUNNING = "running"  # in the report, instead of how it ended
+
+NOTHING: Mapping[str, object] = {
+    "saved": False, "problem": None, "faults": [], "search": None, "kept_later": False,
+    "ended": "finished", "error": None, "passes": 0, "complete": False, "failed": None, "reached": False,
+}  # fmt: skip
+"""A report of nothing that was recorded."""

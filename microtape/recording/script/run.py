@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from microtape.basics.ranks import with_rank
 from microtape.errors import RecordingError
 from microtape.recording.choosing.condition import ExpressionError
 from microtape.recording.choosing.passes import parse_passes
@@ -38,6 +39,7 @@ from microtape.recording.script.ending import (
     with_faults,
 )
 from microtape.recording.script.notebook import is_notebook
+from microtape.recording.script.processes import with_processes
 from microtape.recording.script.program import find_program
 from microtape.recording.script.request import ROOM, RUNNING, Request
 from microtape.recording.script.running import RunningScript
@@ -78,6 +80,9 @@ def record_script(
 
     The script sees what it would see under `python path args...`: its arguments, its folder on `sys.path`, the current
     folder, the terminal.
+
+    If its passes run in processes that it starts by multiprocessing, each of them writes a recording of its own, with
+    its rank in the name of the file; see Note [Processes of a script]. Then the result names those.
 
     Args:
         path: the script; or a folder with a `__main__.py`; or a notebook, whose code cells are run in their order.
@@ -163,11 +168,13 @@ def record_script(
         with running.process, _passing_on_signals(running.process):
             started(running)
             status = running.wait(arrived, progress)
-        report = running.report()
+        report, processes = with_processes(request, running.report(), _made_whole)
         passes_run = running.passes()
     name = program.title
     is_saved = report is not None and report["saved"]
-    journaled = _made_whole(request) if report is None else ""
+    journaled = "what its processes recorded is" if processes else ""
+    if report is None and not processes:
+        journaled = _made_whole(request)
     if running.timed_out:
         kept = f"{journaled or 'its first pass is'} kept" if journaled or is_saved else "nothing was recorded"
         message = f"{name} was ended after {timeout:g} seconds: {kept}"
@@ -184,6 +191,8 @@ def record_script(
             ended = ended._replace(search=SearchResult(report["search"], report["passes"], report["kept_later"]))
             if hidden_output is not None and report["search"] == "failed" and report["error"] == "EOFError":
                 ended = asked_for_input(name, ended.recording, report["passes"])
+    if processes:
+        ended = ended._replace(recording=None, processes=tuple([with_rank(out, number) for number in processes]))
     return with_faults(ended, report["faults"] if report is not None else [])
 
 

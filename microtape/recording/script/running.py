@@ -70,9 +70,10 @@ class RunningScript:
                 return self.process.wait(_LOOK)
             except subprocess.TimeoutExpired:
                 pass
-            if since is None and os.path.exists(self._file(REPORT)):
+            if since is None and (report := self.report()) is not None:
                 since = monotonic()
-                arrived()
+                if report["saved"]:
+                    arrived()
             if since is not None:
                 progress(self.passes(), monotonic() - since)
             if self._end_by is not None and monotonic() >= self._end_by:

@@ -36,6 +36,28 @@ for step in range(3):
         W.grad = None
 """
 
+STARTED = """\
+import multiprocessing as mp
+import sys
+import microtape as mt
+
+
+def train(rank):
+    w = mt.tensor([1.0, 2.0], requires_grad=True)
+    for step in range(3):
+        loss = (w * w).sum() / (1 - rank * ("apart" in sys.argv))
+        loss.backward()
+        w.grad = None
+
+
+if __name__ == "__main__":
+    workers = [mp.get_context("spawn").Process(target=train, args=(rank,)) for rank in range(2)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+"""  # each process records itself
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -128,8 +150,8 @@ def test_without_a_terminal_step_prints_the_traces(here: Path, capfd: pytest.Cap
         (["draw", "a.tape", "b.tape", "-o", "x.svg"], "several recordings are for step, trace and diagnose"),
         (["film", "a.tape", "b.tape", "-o", "x.html"], "several recordings are for step, trace and diagnose"),
         (["trace", "a.tape", "b.tape", "--json"], "--json is for one recording: give one of a.tape, b.tape"),
-        (["step", "a.tape", "b.tape", "--beside", "c.tape"], "--beside is for one file: here are 2"),
-        (["step", "a.tape", "b.tape", "--watch"], "--watch is for one file: here are 2"),
+        (["step", "a.tape", "b.tape", "--beside", "c.tape"], "--beside is for one recording: here are 2"),
+        (["step", "a.tape", "b.tape", "--watch"], "--watch is for one recording: here are 2"),
         (["diagnose", "a.tape", "b.tape", "train.py"], "train.py is not a recording: after a.tape"),
         (["diagnose", "a.tape", "diamond.tape"], "ranks run the same program"),
         (["diagnose", "a.tape", "b.tape", "a.tape"], "a.tape and a.tape are both of rank 0"),
@@ -229,3 +251,53 @@ def test_one_pass_is_compared_only_between_ranks_that_have_it(here, capfd):
     files = saved(2)
     assert "pass 9 is not in the recordings of two ranks" in run("trace", *files, "--compare", "9", capfd=capfd)[2]
     assert "give the numbers of two passes" in run("trace", files[0], "--compare", "2", capfd=capfd)[2]
+
+
+@pytest.fixture
+def started(here: Path) -> Path:
+    """A script that starts two processes, in each of which it trains."""
+    (here / "start.py").write_text(STARTED)
+    return here
+
+
+def test_record_writes_a_file_for_each_process_that_a_script_starts(
+    started: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, said = run("record", "start.py", "--pass", "all", capfd=capfd)
+    assert code == Exit.OK
+    assert [one.split(",")[0] for one in said.splitlines()] == [
+        "microtape: start.rank0.tape: 3 passes", "microtape: start.rank1.tape: 3 passes"
+    ]  # fmt: skip
+    code, lines, _ = run("diagnose", "start.rank*.tape", capfd=capfd)
+    assert lines[-1].startswith("start.rank*.tape: nothing wrong was found in 3 passes of ranks 0 and 1")
+
+
+def test_diagnose_takes_a_script_that_starts_processes(started: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, lines, _ = run("diagnose", "start.py", capfd=capfd)
+    assert (code, len(lines)) == (Exit.OK, 1)
+    assert lines[0].startswith("start.py: nothing wrong was found in 3 passes of ranks 0 and 1")
+    code, lines, _ = run("diagnose", "start.py", "--json", "--", "apart", capfd=capfd)
+    told = json.loads(lines[0])
+    assert code == Exit.FOUND
+    assert (told["files"], told["ranks"]) == (["start.py"], [0, 1])
+    assert [(one["ranks"], one["command"]) for one in told["findings"] if one["severity"] == "error"] == [
+        ([1], "microtape step start.py -- apart")
+    ]
+
+
+def test_trace_and_step_print_each_process_that_a_script_starts(
+    started: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("trace", "step"):
+        code, lines, _ = run(command, "start.py", capfd=capfd)
+        assert code == Exit.OK
+        assert [one for one in lines if one.startswith("==")] == ["== rank 0: start.py ==", "== rank 1: start.py =="]
+
+
+def test_what_shows_one_recording_shows_the_first_process(started: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, _, said = run("diff", "start.py", "start.py", capfd=capfd)
+    assert code == Exit.OK
+    assert "start.py ran in 2 processes, of which this is the first; `microtape record` keeps all" in said
+    code, _, said = run("trace", "start.py", "--json", capfd=capfd)
+    assert code == Exit.BAD_INPUT
+    assert "--json is for one recording: give one of those that `microtape record start.py` writes" in said

@@ -471,7 +471,7 @@ def test_a_script_does_not_outlive_the_command(tmp_path: Path) -> None:
     )
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=120)
-    recording, code, message, _ = json.loads(out)
+    recording, code, message, *_ = json.loads(out)
     assert (recording, code) == ("run.tape", 143)
     assert re.fullmatch(r"script\.py was killed by SIGTERM: the .*pass.* that had ended .* kept", message)
     with pytest.raises(ProcessLookupError):

@@ -68,6 +68,9 @@ class Watcher:
     def writing(self, tensor: TensorState) -> None:
         """The memory of `tensor` is about to be overwritten."""
 
+    def replacing(self, tensor: TensorState) -> None:
+        """`tensor` is about to be given other memory, by `tensor.data = ...`."""
+
     def stepped(self, parameters: Sequence[TensorState]) -> None:
         """The step of an optimiser has ended; these are its parameters, whether or not it changed them."""
 

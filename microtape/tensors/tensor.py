@@ -209,6 +209,8 @@ class Tensor(Attributes):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if requires_grad(self) and not dtypes.is_differentiable(value.array.dtype):
             raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        if value.array is not self.array and (watcher := watch.watcher) is not None:  # `x.data -= y` sets what it was
+            watcher.replacing(self)
         self.array = value.array
 
     @data.deleter

@@ -86,6 +86,7 @@ class TorchRecorder:
         self._passed: dict[int, list[int]] = {}  # by thread: the passes that are running and only counted
         self.operations = Operations(self.tensors, self.faults)
         this = cast(TorchRecorder, weakref.proxy(self))  # what it holds must not keep it alive
+        self.tensors.before_rewritten = lambda: this.seal_passes()
         self.call_stack = CallStack(this)
         self._modes = [StackedMode(self.operations)]
         if check not in (None, "functions"):
@@ -113,6 +114,11 @@ class TorchRecorder:
     def seal(self) -> None:
         """End the segment, which stays: the copies of the next one count against the same budget."""
         self._begin_segment(self.calls.budget, renews=False)
+
+    def seal_passes(self) -> None:
+        """End the segment, unless a pass is running: its passes must not get the new value of a leaf's old version."""
+        if not self._open:
+            self.seal()
 
     def begin_segment(self) -> None:
         """Record what follows in a new segment; the others are kept until they are removed from `segments`."""

@@ -46,6 +46,7 @@ class Tensors:
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._forget = _forgetting(self)
         self.were_in_pass = False  # in this segment
+        self.before_rewritten: Callable[[], None] = lambda: None  # of a leaf that was in a pass of this segment
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:
@@ -135,9 +136,11 @@ class Tensors:
     def rewritten(self, tensor: torch.Tensor) -> None:
         """A leaf may have been written to without a new version: what it was is compared when it is read again.
 
-        NB: a pass of this segment would get the new value, so it keeps the old one for all of its passes.
+        NB: a pass that is running keeps the old value to its end.
         """
         seen = self.find(tensor)
+        if seen is not None and seen.is_leaf and self.were_in_pass:
+            self.before_rewritten()
         if seen is not None and seen.is_leaf and not self.were_in_pass:
             version = version_of(tensor)
             if version in seen.values:

@@ -34,6 +34,7 @@ MISSING_WITHOUT = {  # the event -> what is missing without it
     "value_taken": "a number that was taken out of a tensor",
     "compared": "a comparison",
     "writing": "a write to a leaf",
+    "replacing": "a write to a leaf",
     "stepped": "the step of an optimiser",
     "call_started": "what happens in a function that backward or apply calls",
     "call_ended": "what happens in a function that backward or apply calls",

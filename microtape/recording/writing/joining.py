@@ -43,6 +43,7 @@ def joined(
     `count` passes have begun so far.
     """
     borders = _borders([one.tape for one in segments])  # first, because this may add tensors
+    _put_updated(segments, count)
     first = min([number for one in segments if (number := one.tape.first_sequence_nr) is not None], default=0)
     parts = []
     for segment, crossed in zip(segments, borders, strict=True):
@@ -53,6 +54,15 @@ def joined(
     for part in parts if len(parts) > 1 else ():
         whole.add(numbers.add(part))
     return whole.recording()
+
+
+def _put_updated(segments: Sequence[Segment], count: int) -> None:
+    """Put on the last tape, if no pass has begun there, the leaves of earlier tapes that were updated meanwhile."""
+    *earlier, last = segments
+    if earlier and not last.passes:
+        for one in last.updates.settled(count):
+            if any(segment.tape.number_of(one.leaf) is not None for segment in earlier):
+                last.tape.put(one.leaf)
 
 
 _Segment = TypeVar("_Segment")  # a Segment of either recorder

@@ -255,8 +255,22 @@ class Recorder(Watcher, Displayed):
             return
         self.tape.keep(tensor)
         if not self.open:
+            if self.updates.is_behind(tensor):
+                self._seal_passes()
             self.updates.writing(tensor, self.count)
         self.aliases.writing(tensor)
+
+    @shielded
+    def replacing(self, tensor: TensorState) -> None:
+        """See Watcher."""
+        if not (mode.internal or self.open):
+            self.tape.keep(tensor)
+            self._seal_passes()
+
+    def _seal_passes(self) -> None:
+        """End the segment if it has passes: they must not get the value that a leaf gets now without a new version."""
+        if self.passes:
+            self.seal()
 
     @shielded
     def stepped(self, parameters: Sequence[TensorState]) -> None:

@@ -75,6 +75,13 @@ class Updates:
         seen = self._seen
         self._seen = {key: seen[key] if key in seen else leaf.array.copy() for key, leaf in self._leaves.items()}
 
+    def is_behind(self, tensor: TensorState) -> bool:
+        """Whether a write to `tensor` changes a leaf that backward has reached, but not the leaf's version."""
+        leaf = self._owners.get(id(memory_owner(tensor.array)))
+        if leaf is None or leaf is tensor:
+            return False
+        return tensor.version is None or tensor.version is not leaf.version
+
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))

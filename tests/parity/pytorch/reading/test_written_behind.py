@@ -47,9 +47,9 @@ def by_an_optimizer(w):
 WAYS = [minus, a_part, copied, replaced, zeroed, counted, by_an_optimizer]
 
 
-@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("between", ["nothing", "seals", "forgets"])
 @pytest.mark.parametrize("way", WAYS)
-def test_a_leaf_is_what_it_is_in_each_pass(torch, way, keeps):
+def test_a_leaf_is_what_it_is_in_each_pass(torch, way, between):
     from microtape.recording.pytorch.recorder import TorchRecorder
 
     w, x = torch.tensor([3.0, 4.0], requires_grad=True), torch.tensor([1.0, 2.0])
@@ -57,9 +57,9 @@ def test_a_leaf_is_what_it_is_in_each_pass(torch, way, keeps):
     with TorchRecorder() as recorder:
         for number in range(3):
             if number:
-                if keeps:
+                if between == "seals":
                     recorder.seal()
-                else:
+                elif between == "forgets":
                     recorder.begin_segment()
                     del recorder.segments[:-1]
                 way(w)
@@ -68,8 +68,7 @@ def test_a_leaf_is_what_it_is_in_each_pass(torch, way, keeps):
             (w * w * x).sum().backward()
     recording = recorder.recording
     assert recording.faults == ()
-    passes = recording.passes if keeps else [recording.passes[-1]]
-    for found, was in zip(passes, were if keeps else were[-1:], strict=True):
+    for found, was in zip(recording.passes, were[-1:] if between == "forgets" else were, strict=True):
         squared = next(step for step in found.steps if len(step.saved) == 2)
         assert [np.asarray(one.value).tolist() for one in squared.saved] == [was, was]
 
@@ -84,3 +83,20 @@ def test_a_leaf_that_stays_keeps_its_copy(torch):
             spent = recorder.values.spent
             recorder.seal()
     assert recorder.values.spent == spent
+
+
+def test_a_leaf_that_is_written_to_while_its_pass_runs_keeps_its_value_to_the_end(torch):
+    import microtape
+
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+
+    def doubled(leaf):
+        leaf.data *= 2
+
+    w.register_post_accumulate_grad_hook(doubled)
+    with microtape.record() as recorder:
+        for _ in range(2):
+            (w * w).sum().backward()
+    first, second = recorder.recording.passes
+    assert [np.asarray(one.value).tolist() for one in first.steps[1].saved] == [[3.0, 4.0]] * 2
+    assert not second.has_failed

@@ -37,7 +37,8 @@ def early_start(file: str) -> Iterator[None]:
         yield
         return
     reading, writing = os.pipe()
-    command = [sys.executable, "-P", "-c", _START, str(Path(__file__).resolve().parents[2]), str(reading)]
+    options = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # such as -W error
+    command = [sys.executable, *options, "-P", "-c", _START, str(Path(__file__).resolve().parents[2]), str(reading)]
     with open(writing, "w", encoding="utf-8") as pipe:
         try:
             process = subprocess.Popen(command, pass_fds=[reading])

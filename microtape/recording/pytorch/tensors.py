@@ -138,13 +138,13 @@ class Tensors:
 
         NB: a pass that is running keeps the old value to its end.
         """
-        seen = self.find(tensor)
-        if seen is not None and seen.is_leaf and self.were_in_pass:
+        seen, version = self.find(tensor), version_of(tensor)
+        if seen is None or not seen.is_leaf or version not in seen.values:
+            return
+        if self.were_in_pass:
             self.before_rewritten()
-        if seen is not None and seen.is_leaf and not self.were_in_pass:
-            version = version_of(tensor)
-            if version in seen.values:
-                seen.earlier = version, seen.values.pop(version)
+        if not self.were_in_pass and version in seen.values:
+            seen.earlier = version, seen.values.pop(version)
 
     def copied(self, tensor: torch.Tensor) -> Value | None:
         """The value of a tensor; that of a view follows from the tensor that it views, if that has a summary."""

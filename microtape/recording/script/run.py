@@ -201,7 +201,7 @@ def run_plainly(path: str | os.PathLike[str], args: Sequence[str] = (), *, is_mo
     program = find_program(path, is_module=is_module)
     if is_notebook(program.file):
         raise RecordingError(f"{program.title}: Python itself runs no notebook")
-    process = subprocess.Popen([sys.executable, *(["-m"] if is_module else []), os.fspath(path), *args])
+    process = subprocess.Popen([*_python(), *(["-m"] if is_module else []), os.fspath(path), *args])
     with process, _passing_on_signals(process):
         while True:
             try:
@@ -229,8 +229,13 @@ def _flush() -> None:
             stream.flush()
 
 
+def _python() -> list[str]:
+    """Python with the options that it was started with here, such as -W error, as multiprocessing has it."""
+    return [sys.executable, *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
+
+
 def _start(command: Sequence[str], request: Request, output: IO[bytes] | None) -> RunningScript:
-    start = [sys.executable, "-P", "-c", _START, *_arguments(command, request)]
+    start = [*_python(), "-P", "-c", _START, *_arguments(command, request)]
     try:
         process = subprocess.Popen(
             start, stdin=None if output is None else subprocess.DEVNULL, stdout=output, stderr=output

@@ -253,10 +253,10 @@ class Recorder(Watcher, Displayed):
         """See Watcher."""
         if mode.internal:
             return
+        if not self.open and (leaf := self.updates.behind(tensor)) is not None:
+            self._seal_passes(leaf)
         self.tape.keep(tensor)
         if not self.open:
-            if self.updates.is_behind(tensor):
-                self._seal_passes()
             self.updates.writing(tensor, self.count)
         self.aliases.writing(tensor)
 
@@ -264,12 +264,11 @@ class Recorder(Watcher, Displayed):
     def replacing(self, tensor: TensorState) -> None:
         """See Watcher."""
         if not (mode.internal or self.open):
-            self.tape.keep(tensor)
-            self._seal_passes()
+            self._seal_passes(tensor)
 
-    def _seal_passes(self) -> None:
-        """End the segment if it has passes: they must not get the value that a leaf gets now without a new version."""
-        if self.passes:
+    def _seal_passes(self, leaf: TensorState) -> None:
+        """End the segment if it has passes that know this version of the leaf, which is about to get another value."""
+        if self.passes and self.tape.has_copied(leaf):
             self.seal()
 
     @shielded

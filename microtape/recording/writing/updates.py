@@ -75,12 +75,12 @@ class Updates:
         seen = self._seen
         self._seen = {key: seen[key] if key in seen else leaf.array.copy() for key, leaf in self._leaves.items()}
 
-    def is_behind(self, tensor: TensorState) -> bool:
-        """Whether a write to `tensor` changes a leaf that backward has reached, but not the leaf's version."""
+    def behind(self, tensor: TensorState) -> TensorState | None:
+        """The leaf that backward has reached and that a write to `tensor` changes, but not its version; or None."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
         if leaf is None or leaf is tensor:
-            return False
-        return tensor.version is None or tensor.version is not leaf.version
+            return None
+        return leaf if tensor.version is None or tensor.version is not leaf.version else None
 
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""

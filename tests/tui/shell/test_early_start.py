@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -93,3 +95,14 @@ def test_only_a_script_starts_a_process(file, tmp_path, monkeypatch):
     (tmp_path / "run.tape").touch()
     with early_start(file):
         assert take_started() is None
+
+
+@pytest.mark.parametrize("words", [["a.py"], ["-m", "a"]], ids=["early", "late"])
+def test_a_script_runs_under_the_options_that_python_was_given(script, words):
+    Path(script).write_text(SCRIPT.replace("print(", "print(sys.warnoptions, sys.flags.optimize, "))
+    root = str(Path(__file__).parents[3])
+    command = [sys.executable, "-W", "error", "-O", "-m", "microtape", "record", "-o", "x.tape", *words]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": root}, capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.startswith("['error'] 1 ")

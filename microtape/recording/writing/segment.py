@@ -5,8 +5,8 @@ Note [Segments]
   new segment after a pass, and a whole segment is forgotten by removing it from `Recorder.segments`. Of a node or a
   tensor that it shares with an earlier segment, a tape notes only what it needs; `joining` recognises the object, so
   that it has one number in the recording, which is the number that it has in the first of the kept segments.
-  A recorder also begins one by itself, where a leaf gets another value without a new version (`w.data -= ...`): passes of
-  one segment have one value for each version of a tensor.
+  A recorder also begins one by itself where a leaf gets another value without a new version (`w.data -= ...`): passes
+  of one segment have one value for each version of a tensor.
 """
 
 from __future__ import annotations

@@ -28,11 +28,11 @@ from microtape.recording.pytorch.reading.memory import (
     elements_of,
     is_lazy,
     layout_of,
-    memory_of,
     raw_of,
     sample_of,
-)  # fmt: skip
+)
 from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
+from microtape.recording.pytorch.reading.quick import frozen, is_dense, quick_copy, quick_dtype, steps_of
 from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
@@ -86,9 +86,8 @@ class Values:
             return None
         try:
             if self._has_quick_way and not _count_of_function_modes():
-                value: Value | None = _quick_copy(tensor, ALWAYS_COPIED)
-                if value is None and tensor.numel() > ALWAYS_COPIED:
-                    value = self._larger(tensor)
+                dtype = quick_dtype(tensor)
+                value: Value | None = self._usual(tensor, dtype) if dtype is not None else None
                 if value is not None:
                     return value
             if is_traced():
@@ -103,12 +102,13 @@ class Values:
                     return self._new(tensor)
                 version = 0 if tensor.is_inference() else tensor._version
                 elements = tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype, version
-                key = *elements, tensor.is_conj(), tensor.is_neg()
+                is_conj, is_neg = tensor.is_conj(), tensor.is_neg()
+                key = *elements, is_conj, is_neg
                 known = self._known.get(key)
                 if known is None:
                     known = self._reduced(tensor)
                     if known is None:
-                        known = self._view_of_known(tensor, _memory_of(tensor))
+                        known = self._view_of_known(tensor, _memory_of(tensor, is_conj, is_neg))
                     if known is None and tensor.numel() > COPIED:
                         known = self._put_off(tensor)
                     known = self._known[key] = known if known is not None else self._new(tensor)
@@ -117,17 +117,20 @@ class Values:
         except Exception:  # a fault of ours does not become the program's
             return self._of_wrapped(tensor)
 
-    def _larger(self, tensor: Any) -> Value | None:
-        """The value of a usual tensor of the processor for whose copy the budget must do; None for any other."""
-        if tensor.numel() > COPIED or self._budget.left <= 0 or tensor.layout is not _STRIDED:
+    def _usual(self, tensor: Any, dtype: np.dtype[Any]) -> Value | None:
+        """The value of a usual tensor, which has this dtype; None for a large one, or if the budget is used up."""
+        size = tensor.numel()
+        if size <= ALWAYS_COPIED:
+            return quick_copy(tensor, dtype) if size else None
+        if size > COPIED or self._budget.left <= 0:
             return None
         shape, strides = tensor.shape, tensor.stride()
-        if not tensor.is_contiguous() and not _is_dense(shape, strides):
+        if not tensor.is_contiguous() and not is_dense(shape, strides):
             return None
         memory = _memory_of(tensor)
         known: Value | None = self._view_of_known(tensor, memory)
         if known is None:
-            copied = known = _quick_copy(tensor, COPIED)
+            copied = known = quick_copy(tensor, dtype)
             if copied is None:
                 return None
             self._budget.left -= copied.nbytes
@@ -187,7 +190,8 @@ class Values:
 
     def _new(self, tensor: Any) -> Value | None:
         limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
-        copied = _quick_copy(tensor, limit) if self._has_quick_way and tensor.layout is _STRIDED else None
+        dtype = quick_dtype(tensor) if self._has_quick_way else None
+        copied = quick_copy(tensor, dtype) if dtype is not None and 0 < tensor.numel() <= limit else None
         value = copied if copied is not None else _value(tensor, limit)
         if isinstance(value, np.ndarray):
             self._budget.left -= value.nbytes
@@ -211,10 +215,10 @@ class Values:
         now, steps = tensor.shape, tensor.stride()
         if type(value) is np.ndarray and now == shape and steps == strides:
             return value
-        if not (_is_dense(shape, strides) and _is_dense(now, steps) and _is_in_its_order(value, tensor.dtype, strides)):
+        if not (is_dense(shape, strides) and is_dense(now, steps) and _is_in_its_order(value, tensor.dtype, strides)):
             return None
         if type(value) is np.ndarray:
-            return self._known.setdefault((memory, now, steps), _array_of(tensor, value.dtype, value.ravel(order="K")))
+            return self._known.setdefault((memory, now, steps), _rearranged(value, now, steps))
         is_alike = strides[-1:] == steps[-1:] == (1,) and shape[-1:] == now[-1:]
         if isinstance(value, LaterSummary):
             return value.as_view(layout_of(tensor), steps, is_alike)
@@ -230,7 +234,8 @@ class Values:
             try:
                 with WithoutFunctionModes():
                     if tensor.layout is _STRIDED:
-                        self._large[_memory_of(tensor)] = value, tensor.shape, tensor.stride()
+                        memory = _memory_of(tensor, tensor.is_conj(), tensor.is_neg())
+                        self._large[memory] = value, tensor.shape, tensor.stride()
             except Exception:
                 return
 
@@ -255,10 +260,10 @@ class Values:
             self._large.clear()
 
 
-def _memory_of(tensor: Any) -> Any:
-    """What two views of all of the same elements have in common."""
+def _memory_of(tensor: Any, is_conj: bool = False, is_neg: bool = False) -> Any:
+    """What two views of all of the same elements have in common; the usual ones are no conjugates and no negatives."""
     version = 0 if tensor.is_inference() else tensor._version
-    return tensor.data_ptr(), tensor.numel(), tensor.dtype, version, tensor.is_conj(), tensor.is_neg()
+    return tensor.data_ptr(), tensor.numel(), tensor.dtype, version, is_conj, is_neg
 
 
 def state_of(tensor: Any) -> object:
@@ -282,51 +287,13 @@ def _is_in_its_order(value: Any, dtype: torch.dtype, strides: Sequence[int]) -> 
     if type(value) is not np.ndarray:
         return True
     known = QUICK.get(dtype)
-    return known is not None and value.dtype == known and value.strides == _steps(strides, known)
+    return known is not None and value.dtype == known and value.strides == steps_of(strides, known)
 
 
-def _is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Whether a tensor shows each element of a piece of memory once."""
-    expected = 1
-    for stride, size in sorted(zip(strides, shape, strict=True)):
-        if size != 1:
-            if stride != expected:
-                return False
-            expected *= size
-    return True
-
-
-def _quick_copy(tensor: Any, most: int) -> _Array | None:
-    """A copy of at most so many elements in the memory of the processor, with as few calls as possible.
-
-    Raises RuntimeError for some tensors that have no memory of their own.
-    """
-    dtype = QUICK.get(tensor.dtype)
-    if dtype is None or tensor.layout is not _STRIDED or not tensor.is_cpu or tensor.is_neg():
-        return None
-    size = tensor.numel()
-    if not 0 < size <= most:
-        return None
-    is_contiguous = tensor.is_contiguous()
-    if not is_contiguous and not _is_dense(tensor.shape, strides := tensor.stride()):
-        return _frozen(np.array(memory_of(tensor, tensor.shape, strides, dtype))) if 0 not in strides else None
-    address, each = tensor.data_ptr(), dtype.itemsize
-    length = size * each
-    if not address or tensor.storage_offset() * each + length > tensor.untyped_storage().nbytes():
-        return None
-    if is_contiguous:
-        return np.ndarray(tuple(tensor.shape), dtype, bytes_at(address, length))  # a `torch.Size` takes longer
-    return _array_of(tensor, dtype, bytes_at(address, length))
-
-
-def _array_of(tensor: Any, dtype: np.dtype[Any], elements: Any) -> _Array:
-    """A dense tensor as an array, from a copy of its memory."""
-    return np.ndarray(tuple(tensor.shape), dtype, elements, 0, _steps(tensor.stride(), dtype))
-
-
-def _steps(strides: Sequence[int], dtype: np.dtype[Any]) -> tuple[int, ...]:
-    """The strides in bytes."""
-    return tuple([stride * dtype.itemsize for stride in strides])
+def _rearranged(array: _Array, shape: Sequence[int], strides: Sequence[int]) -> _Array:
+    """The same elements in the same memory, in another shape."""
+    elements: Any = array.ravel(order="K")
+    return np.ndarray(tuple(shape), array.dtype, elements, 0, steps_of(strides, array.dtype))
 
 
 def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
@@ -377,12 +344,7 @@ def _value(tensor: Any, copied: int) -> Value | None:
     if dtype is not None and dtype is not BOOL and tensor.is_contiguous() and not is_lazy(tensor):
         size = tensor.nbytes  # the usual case by a shorter way: the bytes are the array
         return np.ndarray(tensor.shape, dtype, bytes_at(address_of(tensor, size), size) if size else b"")
-    return _frozen(np.array(elements_of(tensor)))
-
-
-def _frozen(array: _Array) -> _Array:
-    array.setflags(write=False)
-    return array
+    return frozen(np.array(elements_of(tensor)))
 
 
 def _is_unreadable(tensor: Any) -> bool:

@@ -471,12 +471,13 @@ def test_copies_beyond_the_budget_become_summaries():
 def test_whatever_fails_gives_no_value(monkeypatch):
     import torch
 
-    from microtape.recording.pytorch.reading import memory, values
+    from microtape.recording.pytorch.reading import memory, quick, values
 
     def broken(*arguments):
         raise MemoryError
 
     monkeypatch.setattr(memory, "address_of", broken)
+    monkeypatch.setattr(quick, "bytes_at", broken)
     monkeypatch.setattr(values, "bytes_at", broken)
     assert values.value_of(torch.ones(3)) is None
     assert values.Values().of(torch.ones(3)) is None

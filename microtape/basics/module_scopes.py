@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, TypeAlias
 
@@ -39,18 +38,10 @@ class ModuleScopes(threading.local):
         self._paths: weakref.WeakKeyDictionary[Any, _Paths] = weakref.WeakKeyDictionary()
         self._names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # of outermost modules
 
-    @contextlib.contextmanager
-    def of(self, module: Any, caller: FrameType) -> Iterator[None]:
+    def of(self, module: Any, caller: FrameType) -> ModuleCall:
         """A context for the call of a module, of PyTorch or ours: it has a method `named_modules`."""
         named = program_module(module)
-        outer = open_scopes.innermost
-        open_scopes.innermost = Scope(self._name(named, module, caller), outer)
-        self._open.append(named)
-        try:
-            yield
-        finally:
-            self._open.pop()
-            open_scopes.innermost = outer
+        return ModuleCall(self._open, named, self._name(named, module, caller))
 
     def _name(self, module: Any, called: Any, caller: FrameType) -> str:
         kind = type(module)
@@ -61,11 +52,33 @@ class ModuleScopes(threading.local):
                 known = self._names[module] = known or kind.__name__
             return known
         paths = self._paths.get(self._open[0])
-        if paths is None or module not in paths:
+        path = paths.get(module) if paths is not None else None
+        if paths is None or path is None:
             paths = self._paths[self._open[0]] = _paths_within(self._open[0])
-        path, outer = paths.get(module, ""), paths.get(self._open[-1], "")
+            path = paths.get(module, "")
+        outer = paths.get(self._open[-1], "")
         relative = path.removeprefix(f"{outer}.") if outer else path
         return f"{relative} {kind.__name__}" if relative.isdigit() else relative or kind.__name__
+
+
+class ModuleCall:
+    """A context that is a scope; a generator as a context would take three times as long.
+
+    Args:
+        running: the modules that are called, to which the module is added inside.
+    """
+
+    def __init__(self, running: list[Any], module: Any, name: str) -> None:
+        self._running, self._module, self._name = running, module, name
+
+    def __enter__(self) -> None:
+        self._outer = open_scopes.innermost
+        open_scopes.innermost = Scope(self._name, self._outer)
+        self._running.append(self._module)
+
+    def __exit__(self, *error: object) -> None:
+        self._running.pop()
+        open_scopes.innermost = self._outer
 
 
 def _variable(modules: Sequence[Any], caller: FrameType | None) -> str:

@@ -9,12 +9,11 @@ Note [A recorder that fails]
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -56,15 +55,9 @@ class Faults:
         self._found[line] = None
         return line
 
-    @contextlib.contextmanager
-    def noting(self, missing: str) -> Iterator[None]:
-        """Note an exception raised inside, instead of letting it through."""
-        try:
-            yield
-        except Exception as error:
-            if was_raised_by_a_signal(error):
-                raise
-            self.add(missing, error)
+    def noting(self, missing: str) -> Noting:
+        """A context that notes an exception raised inside, instead of letting it through."""
+        return Noting(self, missing)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -74,6 +67,22 @@ class Faults:
         if not more:
             return lines
         return (*lines[:_MOST], f"{FAULT} {more} {'part' if more == 1 else 'parts'} more. {_OURS}")
+
+
+class Noting:
+    """A context after which something is missing if an exception is raised inside."""
+
+    def __init__(self, faults: Faults, missing: str) -> None:
+        self._faults, self._missing = faults, missing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, Exception) or was_raised_by_a_signal(error):
+            return False
+        self._faults.add(self._missing, error)
+        return True
 
 
 def shielded(event: Callable[..., None]) -> Callable[..., None]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import compress
-from operator import itemgetter, not_
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GetSetDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
@@ -59,7 +57,7 @@ def tensors_in_frames(frame: FrameType | None, held: Held) -> Iterator[tuple[str
         yield from _in_namespace(one.f_locals, finished[file, scope], last, held)
         if id(one.f_globals) not in seen_globals and one.f_locals is not one.f_globals:
             seen_globals.add(id(one.f_globals))
-            yield from _in_namespace(one.f_globals, finished.get((file, _MODULE), frozenset()), last, held)
+            yield from _in_namespace(one.f_globals, finished.get((file, _MODULE), _NO_NAMES), last, held)
     yield from last
 
 
@@ -82,10 +80,8 @@ def _in_namespace(
 
 
 def _not_plain(pairs: Iterable[tuple[_Key, Any]]) -> list[tuple[_Key, Any]]:
-    """The pairs whose second is not plain. A loop over a namespace in Python would take four times as long."""
-    pairs = list(pairs)
-    kinds = map(id, map(type, map(itemgetter(1), pairs)))
-    return list(compress(pairs, map(not_, map(_PLAIN.__contains__, kinds))))
+    """The pairs whose second is not plain."""
+    return [pair for pair in pairs if id(type(pair[1])) not in _PLAIN]
 
 
 def is_tensor(value: Any) -> TypeGuard[TensorState]:
@@ -155,6 +151,7 @@ def _dict_descriptor(kind: type) -> Any:
     return None
 
 
+_NO_NAMES = frozenset[str]()
 _MODULE = 0  # the scope of a module's own code; that of a function is its first line
 
 
@@ -172,7 +169,10 @@ def _scope(code: CodeType) -> int:
 
 def _finished_loops(frame: FrameType) -> frozenset[str]:
     """The variables of the frame's `for` loops, except the loops that it is in."""
-    loops = [one for one in _loops(frame.f_code.co_filename) if one.scope == _scope(frame.f_code)]
+    scope = _scope(frame.f_code)
+    loops = [one for one in _loops(frame.f_code.co_filename) if one.scope == scope]
+    if not loops:
+        return _NO_NAMES
     running = [one.names for one in loops if frame.f_lineno in one.lines]
     return frozenset[str]().union(*(one.names for one in loops)).difference(*running)
 

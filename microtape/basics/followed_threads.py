@@ -26,12 +26,12 @@ class Threads:
         self.first = stack_ident()
         self._only = only
         self._followed: set[int] = set()
-        self._watched: set[int] = set()
+        self.watched: set[int] = set()
         self._add(self.first, thread_name() or MAIN)
 
     def __contains__(self, ident: int) -> bool:
         """Whether what happens in the thread is recorded."""
-        return ident in self._watched
+        return ident in self.watched
 
     def follows(self, ident: int) -> bool:
         """Whether the threads that this one starts are followed."""
@@ -40,7 +40,7 @@ class Threads:
     def _add(self, ident: int, name: str) -> None:
         self._followed.add(ident)
         if self._only in (None, name):
-            self._watched.add(ident)
+            self.watched.add(ident)
 
     def __enter__(self) -> None:
         with _lock:
@@ -61,7 +61,7 @@ class Threads:
             inner()
         finally:
             self._followed.discard(ident)
-            self._watched.discard(ident)
+            self.watched.discard(ident)
 
 
 def _started(thread: Any) -> None:

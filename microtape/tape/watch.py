@@ -98,18 +98,29 @@ class Watchers(Watcher):
 
     def __init__(self, members: tuple[Watcher, ...]) -> None:
         self.members = members
+        self._listening: dict[str, list[Watcher]] = {}  # by method, once it was called
 
-    @property
-    def listening(self) -> tuple[Watcher, ...]:
-        """The members to tell; none while the library computes for its own purposes."""
-        return () if mode.internal else self.members
+    def listening(self, method: str, *, last_first: bool) -> list[Watcher]:
+        """The members to tell by this method: those whose own does something."""
+        nothing = getattr(Watcher, method)
+        found = [one for one in self.members if getattr(getattr(one, method), "__func__", None) is not nothing]
+        self._listening[method] = found = found[::-1] if last_first else found
+        return found
 
 
 def _telling(method: str, *, last_first: bool) -> Callable[..., None]:
-    """A method of Watchers that calls the method of this name on each member."""
+    """A method of Watchers that calls the method of this name on each member.
+
+    Nobody is told of what the library computes for its own purposes.
+    """
 
     def tell(self: Watchers, *told: Any) -> None:
-        for member in reversed(self.listening) if last_first else self.listening:
+        if mode.internal:
+            return
+        listening = self._listening.get(method)
+        if listening is None:
+            listening = self.listening(method, last_first=last_first)
+        for member in listening:
             getattr(member, method)(*told)
 
     return tell

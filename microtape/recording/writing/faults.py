@@ -90,7 +90,7 @@ def shielded(event: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(event)
     def told(recorder: Any, *details: Any) -> None:
-        if stack_ident() not in recorder.threads:
+        if stack_ident() not in recorder.threads.watched:  # `in recorder.threads` is a call more, for each event
             return
         with recorder.lock:
             try:

@@ -178,10 +178,11 @@ class Recorder(Watcher, Displayed):
         current = open_here[-1] if open_here else None
         made_by = current.node if current is not None else None
         index = current.index if current is not None else None
-        before = self.call_stack.arguments_of(node)
+        call_stack = self.call_stack
+        before = call_stack.arguments_of(node)
         given = given_operands(node, operands)
         made = self.tape.add(node, given, outputs, in_place, index, made_by, before)
-        self.call_stack.note_operation(node, given, outputs, in_place, made)
+        call_stack.note_operation(node, given, outputs, in_place, made)
         if self.checker is not None:
             with self.faults.noting(f"the check of the gradients of %{made}"):
                 self.checker.remember(node, operands, outputs, in_place)

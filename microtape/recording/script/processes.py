@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from microtape.basics.after_import import AfterImport
 from microtape.basics.ranks import with_rank
+from microtape.recording.engines import ProgramRecorder
 from microtape.recording.script.request import NOTHING, REPORT, Request
 from microtape.recording.script.stopping import stop_main_thread
 
@@ -44,6 +45,7 @@ class _Recorder(Protocol):
 
     request: Request
     process: int
+    recorder: ProgramRecorder
 
     def __init__(self, request: Request, process: int | None = None) -> None: ...
 
@@ -64,9 +66,12 @@ def with_processes(
 
     There are none of a script with passes of its own. `made_whole` makes a recording of a journal, if there is one.
     """
-    if report is not None and report["passes"]:
-        return report, []
     processes = _processes(request)
+    if report is not None and report["passes"]:
+        for asked in [one.request for one in processes if one.report is not None and one.report["saved"]]:
+            with contextlib.suppress(OSError):
+                os.unlink(asked.out)
+        return report, []
     told = [one.report for one in processes if one.report is not None]
     saved = [number for number, (asked, left) in enumerate(processes) if (left or {}).get("saved") or made_whole(asked)]
     if report is None or not told:
@@ -100,7 +105,7 @@ def _processes(request: Request) -> list[_Process]:
 
 
 def _request_of(request: Request, number: int) -> Request:
-    """What a process is to record. Nothing waits for its first pass, so that it searches only if nothing else does."""
+    """What a process is to record. For the stepper it does not search: that opens when all processes have a pass."""
     return request._replace(
         out=with_rank(request.out, number),
         folder=os.path.join(request.folder, f"{_FOLDER}{number}"),
@@ -152,11 +157,12 @@ class StartedProcesses:
         process._after_fork = enrolled  # type: ignore[attr-defined]
         self._started.append(process)
         self._last_start = monotonic()
+        before = [*sys.path]
         sys.path.append(_ROOT)  # a fresh Python takes it over, and has to find us there
         try:
             yield
         finally:
-            sys.path.remove(_ROOT)
+            sys.path[:] = before
 
     def _watch(self) -> None:
         """Stop the script once all processes have recorded what was asked for."""
@@ -171,7 +177,7 @@ class StartedProcesses:
             if (stopped := ended.count("stopped")) > last:
                 last, since = stopped, monotonic()
             patience = _PATIENCE if None in ended else _SETTLED
-            if stopped and monotonic() > max(since, self._last_start) + patience:
+            if stopped and not self._script.recorder.count and monotonic() > max(since, self._last_start) + patience:
                 break
             sleep(_LOOK)
         self._script.write_report("stopped", None)

@@ -123,8 +123,10 @@ def test_a_process_without_a_pass_leaves_no_recording(record: Record) -> None:
     assert only.options["rank"] == 1
 
 
-def test_the_passes_of_the_script_itself_come_before_those_of_its_processes(record: Record) -> None:
-    text = program(passes=10**9).replace("    for one in workers:\n        one.join()", "    work(5, 1)")
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_script_with_passes_of_its_own_is_recorded_alone(record: Record, waits: bool) -> None:
+    join = "    for one in workers:\n        one.join()"
+    text = program(passes=3 if waits else 10**9).replace(join, f"{join if waits else ''}\n    work(5, 1)")
     ended, (recording,) = record(text)
     assert ended.recording is not None
     assert ended.processes == ()

@@ -34,7 +34,7 @@ findings/  what is wrong in a recorded program
                       are zero, vanish or explode;  derivatives: that finite differences contradict;  returned: what
                       a backward left out;  sums, of an engine of the user's own
   training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves
-                      that no optimiser has;  discarded: gradients reset one by one;  symmetry, eval_mode
+                      that no optimiser has;  discarded: gradients reset one by one;  symmetry, eval_mode, targets
   values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities
 
 comparing/ what differs between two recordings
@@ -99,6 +99,7 @@ pytorch/   watches PyTorch and writes the same recording
 script/    records a script in a child process
   run                 starts the child;  running: waits for it, stops it;  ending: says how the script ended
   child               the process itself;  request: what it is asked to do;  background, stopping, tracebacks: its parts
+  processes           those that the script starts itself
   search              looks for the first pass in which something is found;  torch_names: `import torch` as microtape
 """
 

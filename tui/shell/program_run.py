@@ -93,9 +93,9 @@ class ProgramRun:
                     self._out, None, self._started, self._output, arrived=self._arrived, progress=self._progress
                 )
             self.printed.follow()
-            if self.ended.processes:
-                self.of_processes = [load_all(file) for file in self.ended.processes]
-            elif self.ended.recording is not None:
+            if len(self.ended.files) > 1:
+                self.of_processes = [load_all(file) for file in self.ended.files]
+            elif self.ended.files:
                 self._ended(self.ended)
         except RecordingError as error:
             self.problem = str(error)
@@ -105,7 +105,7 @@ class ProgramRun:
 
     def _ended(self, ended: ScriptRun) -> None:
         if self.first is None:
-            self.first = load_all(self._out)
+            self.first = load_all(ended.files[0])  # perhaps that of its only process with a pass
         elif ended.search is not None and ended.search.kept_later:
             self.later = load_all(self._out)
 

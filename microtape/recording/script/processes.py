@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from microtape.basics.after_import import AfterImport
 from microtape.basics.ranks import with_rank
-from microtape.recording.engines import ProgramRecorder
 from microtape.recording.script.request import NOTHING, REPORT, Request
 from microtape.recording.script.stopping import stop_main_thread
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
+
+    from microtape.recording.engines import ProgramRecorder
 
 _HELPERS = ("multiprocessing.", "concurrent.", "torch.utils.data.")  # pools, managers and loaders, which run no passes
 _FOLDER = "process"  # in that of the script, with the number of the process behind it: a folder for its report

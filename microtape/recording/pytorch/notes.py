@@ -38,7 +38,7 @@ class SeenTensor:
 
     __slots__ = (
         "__weakref__", "_accumulate", "base", "border", "dtype", "earlier", "is_leaf", "latest", "node", "object",
-        "output_nr", "requires_grad", "shape", "values",
+        "output_nr", "read_in", "requires_grad", "shape", "values",
     )  # fmt: skip
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
@@ -46,6 +46,7 @@ class SeenTensor:
         self.values: dict[int, Value | None] = {}  # version -> value, of this segment; None: nothing to read
         self.earlier: tuple[int, Value | None] | None = None  # of a leaf: what it was in the segment before
         self.latest = 0  # the version when it was last seen
+        self.read_in = 0  # the phase in which the newest value was read; see `Tensors`
         self.object: weakref.ref[torch.Tensor] | None = None
         self.base: SeenTensor | None = None
         self.requires_grad = self.is_leaf = False

@@ -316,7 +316,7 @@ class TorchRecorder:
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
                     self.call_stack, len(self._open),
                 )  # fmt: skip
-                self.tensors.were_in_pass = True
+                self.tensors.phase += 1
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
                     self.operations.writes.last.clear()
@@ -345,6 +345,7 @@ class TorchRecorder:
         opened.stop_listening()
         self._hush(-1)
         self._open.remove(opened)
+        self.tensors.phase += 1
         if self._open:
             self._open[-1].is_outer = False
         with self.faults.noting(f"pass {opened.index + 1}"):

@@ -45,8 +45,8 @@ class Tensors:
         self.values = values
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._forget = _forgetting(self)
-        self.were_in_pass = False  # in this segment
-        self.before_rewritten: Callable[[], None] = lambda: None  # of a leaf that was in a pass of this segment
+        self.phase = 0  # of this segment; the next one begins with each pass and with its end
+        self.before_rewritten: Callable[[], None] = lambda: None  # a leaf whose value a pass of this segment may have
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:
@@ -131,7 +131,7 @@ class Tensors:
             if earlier == version and isinstance(value, np.ndarray) and same_value(known, value):
                 self.values.give_back(value)
                 value = known
-        seen.values[version] = value
+        seen.values[version], seen.read_in = value, self.phase
 
     def rewritten(self, tensor: torch.Tensor) -> None:
         """A leaf may have been written to without a new version: what it was is compared when it is read again.
@@ -141,9 +141,9 @@ class Tensors:
         seen, version = self.find(tensor), version_of(tensor)
         if seen is None or not seen.is_leaf or version not in seen.values:
             return
-        if self.were_in_pass:
+        if seen.read_in < self.phase:
             self.before_rewritten()
-        if not self.were_in_pass and version in seen.values:
+        if seen.read_in >= self.phase and version in seen.values:
             seen.earlier = version, seen.values.pop(version)
 
     def copied(self, tensor: torch.Tensor) -> Value | None:
@@ -176,13 +176,14 @@ class Tensors:
         before = {}
         for seen in self._known.values():
             seen.keep_earlier()
-            values = before[seen] = seen.values
+            values, seen.read_in = seen.values, 0
+            before[seen] = values
             newest = values.get(seen.latest)
             seen.values = {seen.latest: newest} if newest is not None and not seen.is_leaf else {}
             seen.earlier = (seen.latest, newest) if newest is not None and seen.is_leaf else None
         if renews:
             self.values.renew()
-        self.were_in_pass = False
+        self.phase = 0
         return before
 
     def alive(self) -> list[SeenTensor]:

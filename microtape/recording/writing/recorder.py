@@ -269,7 +269,7 @@ class Recorder(Watcher, Displayed):
 
     def _seal_passes(self, leaf: TensorState) -> None:
         """End the segment if it has passes that know this version of the leaf, which is about to get another value."""
-        if self.passes and self.tape.has_copied(leaf):
+        if self.passes and self.updates.is_as_reached(leaf):
             self.seal()
 
     @shielded

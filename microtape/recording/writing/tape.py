@@ -259,11 +259,6 @@ class Tape:
             entry.values[version] = self._copied(tensor, version)
         return ref
 
-    def has_copied(self, tensor: TensorState) -> bool:
-        """Whether the tape has a copy of this version of the tensor."""
-        entry = self._by_object.get(id(tensor))
-        return entry is not None and version_number(tensor) in entry.values
-
     def _copied(self, tensor: TensorState, version: int) -> Value:
         """A copy of the tensor's array: the one that an earlier tape has, unless somebody wrote behind our back."""
         known, copy = self.copies.get(id(tensor), (None, None))

@@ -82,6 +82,10 @@ class Updates:
             return None
         return leaf if tensor.version is None or tensor.version is not leaf.version else None
 
+    def is_as_reached(self, leaf: TensorState) -> bool:
+        """Whether backward has reached the leaf, and nothing was written to it since the last pass began."""
+        return id(leaf) in self._leaves and id(leaf) not in self._open
+
     def writing(self, tensor: TensorState, passes: int) -> None:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))

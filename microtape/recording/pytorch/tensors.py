@@ -46,7 +46,7 @@ class Tensors:
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._forget = _forgetting(self)
         self.phase = 0  # of this segment; the next one begins with each pass and with its end
-        self.before_rewritten: Callable[[], None] = lambda: None  # a leaf whose value a pass of this segment may have
+        self.before_rewritten: Callable[[], None] = lambda: None  # called if a pass may have the old value
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
     def node(self, node: Any) -> GraphNode:

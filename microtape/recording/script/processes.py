@@ -69,16 +69,16 @@ def with_processes(
     """
     processes = _processes(request)
     if report is not None and report["passes"]:
-        for asked in [one.request for one in processes if one.report is not None and one.report["saved"]]:
-            with contextlib.suppress(OSError):
-                os.unlink(asked.out)
+        for asked, left in processes:
+            if left is not None and left["saved"]:
+                _remove(asked.out)
         return report, []
     told = [one.report for one in processes if one.report is not None]
     saved = [number for number, (asked, left) in enumerate(processes) if (left or {}).get("saved") or made_whole(asked)]
     if report is None or not told:
         return report, saved
     if saved and report["saved"]:  # that it failed because a process did
-        os.unlink(request.out)
+        _remove(request.out)
     ran = [one for one in told if one["passes"]]
     report |= {
         "problem": next((one["problem"] for one in told if one["problem"]), report["problem"]),
@@ -91,6 +91,13 @@ def with_processes(
         "saved": bool(saved),
     }
     return report, saved
+
+
+def _remove(path: str) -> None:
+    """Remove a recording, unless the user has named something else, such as /dev/null."""
+    if os.path.isfile(path):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _processes(request: Request) -> list[_Process]:

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, TensorRecord
 
 _COMPARING = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "sub", "rsub")
-_SAME_NUMBERS = (
-    "view", "unsafe_view", "reshape", "reshape_alias", "squeeze", "unsqueeze", "select", "slice", "clone", "to_copy",
-    "flatten", "expand",
-)  # fmt: skip
 _REWARDING = ("add", "sub", "rsub")  # what makes the target of a reward and the value of the next state
 _SCALING = ("mul", "div", "neg", "where", "masked_fill", "index_put")
 _CHOOSING = ("gather", "index", "take_along_dim")  # the value of the action that was taken
@@ -46,7 +43,7 @@ def _behind(program: Program, node: NodeRecord, edge: int, ops: tuple[str, ...])
         if program.does(found[-1], *ops):
             return found
         inputs = [one.node for one in found[-1].edges if one.node is not None]
-        passes_on = program.does(found[-1], *_SAME_NUMBERS, *(_SCALING + _REWARDING if ops is _BEST else ()))
+        passes_on = program.does(found[-1], *SAME_NUMBERS, *(_SCALING + _REWARDING if ops is _BEST else ()))
         number = inputs[0] if passes_on and len(inputs) == 1 else None
     return []
 

@@ -15,7 +15,7 @@ from microtape.recording.model.model import NodeRecord, Summary, Value
 from microtape.recording.model.source import expression, is_installed
 
 _SQUASHING = ("softmax", "sigmoid")
-_SAME_NUMBERS = (
+SAME_NUMBERS = (
     "view", "unsafe_view", "reshape", "reshape_alias", "transpose", "t", "permute", "squeeze", "unsqueeze", "select",
     "slice", "index", "clone", "to_copy", "contiguous", "alias", "unbind", "expand",
 )  # fmt: skip
@@ -68,7 +68,7 @@ def _users(program: Program, node: NodeRecord) -> set[int]:
     waiting = [node.id]
     while waiting:
         for user in program.users(waiting.pop()):
-            if user not in found and program.does(program.node(user), *_SAME_NUMBERS):
+            if user not in found and program.does(program.node(user), *SAME_NUMBERS):
                 waiting.append(user)
             found.add(user)
     return found
@@ -81,7 +81,7 @@ def _squashed(program: Program, node: NodeRecord, edge: int) -> NodeRecord | Non
         one = program.node(before)
         if program.does(one, *_SQUASHING):
             return one
-        if not program.does(one, *_SAME_NUMBERS) or not one.edges:
+        if not program.does(one, *SAME_NUMBERS) or not one.edges:
             return None
         before = one.edges[0].node
     return None

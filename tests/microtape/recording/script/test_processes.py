@@ -133,6 +133,16 @@ def test_a_script_with_passes_of_its_own_is_recorded_alone(record: Record, waits
     assert "rank" not in recording.options
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there is no /dev/null")
+def test_what_is_no_file_is_not_removed(tmp_path: Path) -> None:
+    script, out = tmp_path / "script.py", tmp_path / "nothing.tape"
+    script.write_text(program() + "    mt.ones(1, requires_grad=True) * 2\n    raise SystemError\n")
+    out.symlink_to("/dev/null")
+    ended = record_script(script, out=out)
+    assert len(ended.processes) == 2
+    assert out.is_symlink()
+
+
 def test_processes_of_pools_are_not_recorded(record: Record) -> None:
     text = program().split("    workers =")[0] + "    with context.Pool(1) as pool:\n        pool.map(abs, [1])\n"
     ended, recordings = record(text)

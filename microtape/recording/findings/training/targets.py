@@ -67,7 +67,7 @@ def _history(program: Program, node: NodeRecord) -> set[int]:
 
 
 def _finding(program: Program, node: NodeRecord, best: list[NodeRecord], shared: list[TensorRecord]) -> Finding:
-    made = best[0]
+    made = next(one for one in best if not program.does(one, *SAME_NUMBERS))
     text = headline(
         f"Gradients flow through {program.name(made.id)}, a target: {at(made.place)}",
         f"Gradients flow through a target: {at(made.place)}",

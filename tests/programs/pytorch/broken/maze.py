@@ -7,10 +7,10 @@ optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 here, there = torch.randn(32, 4), torch.randn(32, 4)
 moves, rewards = torch.randint(0, 3, (32, 1)), torch.rand(32)
 for step in range(3):
-    values = net(here).gather(1, moves).squeeze(1)
+    values = net(here).gather(1, moves)
     best = net(there).max(1).values
     goal = rewards + 0.9 * best
-    loss = F.mse_loss(values, goal)
+    loss = F.mse_loss(values, goal.unsqueeze(1))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

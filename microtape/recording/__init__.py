@@ -63,7 +63,8 @@ writing/   watches the engine and writes a recording
   updates             writes to leaves between two passes
   borders             where history ends: detached tensors, operations under no_grad, ...
   node_text           names of nodes, operations and hooks;  constant_arguments: `dim=1`, the exponent `3`
-  variable_names      the user's names for tensors;  sources: lines of the user's program
+  variable_names      the user's names for tensors;  text_names: those of tensors that no variable holds any more
+  sources             lines of the user's program
   scopes              the names that a user gives to parts of the program
   copies              read-only copies of arrays
 

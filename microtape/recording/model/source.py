@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from microtape.recording.model.model import Place, Recording, TensorRef
@@ -13,6 +13,7 @@ Position: TypeAlias = tuple[int, int, int, int]
 """The first and last line, the first and last column of an expression: `Place[1:5]`."""
 INSTALLED = ("site-packages", "dist-packages")
 """The folders of installed packages; the name of a file in one of them begins with it."""
+_FOLDS = ("sum", "prod", "reduce")
 
 
 def is_installed(place: Place | None) -> bool:
@@ -136,26 +137,71 @@ def place_in(recording: Recording, file: str, node: ast.stmt | ast.expr, functio
 
 @functools.lru_cache(maxsize=64)
 def targets(text: str) -> Mapping[Position, str]:
-    """The targets of the simple assignments in a source text, by the position of the assigned expression."""
+    """The targets of the assignments to one variable in a source text, by the position of the assigned expression."""
+    return {position: names[0] for position, names in assigned_names(text).items() if len(names) == 1}
+
+
+@functools.lru_cache(maxsize=64)
+def assigned_names(text: str) -> Mapping[Position, tuple[str, ...]]:
+    """The targets of the assignments in a source text, by the position of the assigned expression.
+
+    Several if it is unpacked; one of these is empty if it is no variable, or has the name of another. What the call of
+    a class gives, as in `m = Normal(a, b)`, is no tensor that has been computed.
+    """
     tree = tree_of(text)
     if tree is None:  # not the text that ran
         return {}
     lines = text.split("\n")  # as the parser counts them: `splitlines` also splits at a form feed
-    found: dict[Position, str] = {}
+    found: dict[Position, tuple[str, ...]] = {}
     for statement in ast.walk(tree):
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, value = statement.targets[0], statement.value
-        elif isinstance(statement, ast.AugAssign):
-            target = statement.target
-            found[_position(statement, lines)] = ast.unparse(target)
-            continue
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            target, value = statement.target, statement.value
-        else:
-            continue
-        if isinstance(target, ast.Name | ast.Attribute):
-            found[_position(value, lines)] = ast.unparse(target)
+        match statement:
+            case ast.AugAssign(target=target):
+                found[_position(statement, lines)] = (ast.unparse(target),)
+            case ast.Assign(targets=[ast.Tuple(elts=several) | ast.List(elts=several)], value=value):
+                names = [_variable(one) for one in several]
+                found[_position(value, lines)] = tuple([one if names.count(one) == 1 else "" for one in names])
+            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                if (name := _variable(target)) and not _makes_object(value):
+                    found[_position(value, lines)] = (name,)
     return found
+
+
+def _variable(target: ast.expr) -> str:
+    """The text of a target that holds a value as it is; empty for others, and for what nobody asks for."""
+    is_held = isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) != "_"
+    return ast.unparse(target) if is_held else ""
+
+
+def _makes_object(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Attribute(attr=word) | ast.Name(id=word)):
+            return word[0].isupper()
+    return False
+
+
+@functools.lru_cache(maxsize=64)
+def repeating(text: str) -> Set[Position]:
+    """The expressions that may run one operation several times, each on the result of the last: `x[None, None]`."""
+    tree = tree_of(text)
+    lines = text.split("\n")
+    return {
+        _position(one, lines)
+        for one in (ast.walk(tree) if tree is not None else ())
+        if isinstance(one, ast.Subscript)
+        or (isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in _FOLDS)
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def written_names(text: str) -> Mapping[Position, tuple[str]]:
+    """The variables whose methods a source text calls, by the position of the call: `y` for `y.mul_(2)`."""
+    tree = tree_of(text)
+    lines = text.split("\n")
+    return {
+        _position(one, lines): (_variable(one.func.value),)
+        for one in (ast.walk(tree) if tree is not None else ())
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+    }
 
 
 @functools.lru_cache(maxsize=64)

@@ -154,6 +154,10 @@ class Operation:
         """Note that it is a border, and that it comes after all others."""
         self.kind, self.crossing = kind, next_moment()
 
+    def is_in_call_of(self, other: Operation | None) -> bool:
+        """Whether one call of the program's has led to both, and to different functions."""
+        return other is not None and self._site == other._site and self.function is not other.function
+
     @property
     def word(self) -> str:
         """The name of the function, in short."""

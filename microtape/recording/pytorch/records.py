@@ -19,7 +19,7 @@ from microtape.recording.pytorch.reading.inner_values import fill_in
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import tells_history
-from microtape.recording.writing.names.variable_names import assignment_target
+from microtape.recording.writing.names.text_names import names_from_text
 
 _BEGIN_PASSES = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
 """Calls during which passes make nodes, which have no call of their own then."""
@@ -29,13 +29,10 @@ def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[
     """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
     used: dict[Operation, set[int]] = {}
     nodes = tuple([_node_record(tape, number, entry, first, used) for number, entry in enumerate(tape.nodes)])
-    within = {
-        to.node
-        for one in nodes
-        for to in one.edges
-        if to.node is not None and nodes[to.node].place == one.place and nodes[to.node].op != one.op
-    }
-    tensors = [_tensor_record(tape, nodes, one, within) for one in tape.tensors]
+    inside = tape.inside_of_borders()
+    returned = [_returned(entry) if number not in inside else 0 for number, entry in enumerate(tape.nodes)]
+    names = names_from_text(nodes, returned, tape.sources)
+    tensors = [_tensor_record(tape, one, names.get(one.number)) for one in tape.tensors]
     fill_in(nodes, tensors)
     return nodes, tuple(tensors)
 
@@ -72,6 +69,11 @@ def _op(entry: NodeEntry, operation: Operation | None) -> str:
     if entry.about.kind == "operation" and operation is not None and entry.node.outputs:
         return called_name(operation.function) or entry.about.op
     return entry.about.op
+
+
+def _returned(entry: NodeEntry) -> int:
+    """How many tensors the call has returned whose result the node computed; 0 if it did not compute the result."""
+    return entry.operation.outputs if entry.operation is not None and entry.node.outputs else 0
 
 
 def _edge(tape: Tape, number: int, to: GraphNode | None, input_nr: int) -> EdgeRecord:
@@ -119,18 +121,13 @@ def _operands(
     return (*[one or Operand(None, "constant") for one in found], *rest)
 
 
-def _tensor_record(tape: Tape, nodes: tuple[NodeRecord, ...], entry: TensorEntry, within: set[int]) -> TensorRecord:
+def _tensor_record(tape: Tape, entry: TensorEntry, name: str | None) -> TensorRecord:
     seen, tensor = entry.seen, entry.seen.tensor
     if tensor is not None and not tells_history(tensor):
         tensor = None
-    names = tuple(entry.names)
-    if not names and entry.node is not None and entry.node not in within and tape.nodes[entry.node].node.outputs:
-        place = nodes[entry.node].place
-        target = assignment_target(place, tape.sources) if place is not None else None
-        names = (target,) if target is not None and len(nodes[entry.node].outputs) == 1 else ()
     return TensorRecord(
         id=entry.number,
-        names=names,
+        names=tuple(entry.names) or ((name,) if name is not None else ()),
         shape=seen.shape,
         dtype=seen.dtype,
         requires_grad=seen.requires_grad,

@@ -261,6 +261,15 @@ class Tape:
                 tape=lengths[bisect_left(numbered, (one.end, 0))],  # how long it was at that number
             )
 
+    def inside_of_borders(self) -> set[int]:
+        """Nodes whose result a border of the same call uses, as in `action = distribution.sample()`."""
+        return {
+            self.ids[node]
+            for border in self._borders
+            for node in border.behind
+            if isinstance(node, GraphNode) and node in self.ids and border.is_in_call_of(node.operation)
+        }
+
     @property
     def objects(self) -> Collection[int]:
         """None: here a border matters by what is numbered, see `_note_border`."""

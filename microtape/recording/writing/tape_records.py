@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from microtape.basics.call_site import CallSite
-from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, Place, TensorRecord
+from microtape.recording.model.model import EdgeRecord, NodeKind, NodeRecord, Operand, TensorRecord
 from microtape.recording.writing.copies import copied
 from microtape.recording.writing.names.constant_arguments import parameters
 from microtape.recording.writing.names.node_text import About, about, node_hooks, tensor_hooks
+from microtape.recording.writing.names.text_names import names_from_text
 from microtape.recording.writing.names.variable_names import assignment_target
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import NodeEntry, TensorEntry
@@ -20,11 +21,13 @@ from microtape.tape.tensor_state import is_leaf, requires_grad
 def tape_records(tape: Tape, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
     """The records of the nodes and the tensors of a tape. `first` is the sequence number from which to count."""
     nodes = _NodeRecords(tape, first).records()
-    within = _within_a_call(nodes)
+    names: Mapping[int, str] = {}
+    with tape.faults.noting("the names of tensors that no variable holds"):
+        names = names_from_text(nodes, [len(one.outputs) for one in nodes], tape.sources)
     tensors = []
     for entry in tape.tensors:
         try:
-            record = _tensor_record(tape, nodes, entry, within)
+            record = _tensor_record(tape, entry, names.get(entry.number))
         except Exception as error:
             tape.faults.add(f"what is known of tensor {entry.number}{_named(entry)} besides its values", error)
             record = _bare_tensor(entry)
@@ -108,28 +111,14 @@ class _NodeRecords:
         return made
 
 
-def _within_a_call(nodes: Sequence[NodeRecord]) -> set[int]:
-    """Nodes whose result another operation of the same call uses, as in `loss = cross_entropy(...)`.
-
-    An operation that uses its own result, as `h = w * h` in a loop, does not count.
-    """
-    return {
-        node
-        for record in nodes
-        if record.place is not None
-        for node, _ in record.edges
-        if node is not None and nodes[node].place == record.place and nodes[node].op != record.op
-    }
-
-
-def _tensor_record(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, within: set[int]) -> TensorRecord:
+def _tensor_record(tape: Tape, entry: TensorEntry, name: str | None) -> TensorRecord:
     tensor = entry.tensor
     meta = tensor.meta if tensor is not None else None
     names = tuple(entry.names)
     if not names:
-        place = _assigned_place(tape, nodes, entry, within)
-        target = assignment_target(place, tape.sources) if place is not None else None
-        names = (target,) if target is not None else ()
+        if tensor is not None and entry.node is None and (place := tape.borders.place_of(tensor, tape.sources)):
+            name = assignment_target(place, tape.sources)
+        names = (name,) if name is not None else ()
     return TensorRecord(
         entry.number,
         names,
@@ -153,11 +142,3 @@ def _bare_tensor(entry: TensorEntry) -> TensorRecord:
         entry.number, tuple(entry.names), entry.shape, entry.dtype, entry.node is not None, False, entry.node,
         entry.output_nr, entry.base, False, (), entry.values,
     )  # fmt: skip
-
-
-def _assigned_place(tape: Tape, nodes: Sequence[NodeRecord], entry: TensorEntry, within: set[int]) -> Place | None:
-    """Where a tensor that no variable holds was computed, if that may be the whole right side of an assignment."""
-    if entry.node is not None:
-        record = nodes[entry.node]
-        return record.place if len(record.outputs) == 1 and entry.node not in within else None
-    return tape.borders.place_of(entry.tensor, tape.sources) if entry.tensor is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import traceback
@@ -66,9 +67,9 @@ class Sources:
         """Whether a frame of a traceback belongs to this package."""
         return frame.filename in LIBRARY_FILES
 
-    def python_file(self, name: str) -> str:
-        """Python's name for a file in the recording."""
-        return self._files[name]
+    def text(self, name: str) -> str:
+        """The text of a file of the recording, as it was when it was first asked for; empty if it cannot be read."""
+        return _text(self._files[name])
 
     def _name(self, file: str) -> str:
         known = self._names.get(file)
@@ -108,6 +109,11 @@ def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]
 def source_of(file: str) -> str:
     """The text of a source file; empty if it cannot be read."""
     return "".join(_lines_of(file))
+
+
+@functools.cache
+def _text(file: str) -> str:
+    return source_of(file)
 
 
 def _lines_of(file: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GetSetDescriptorType, ModuleType, NoneType
 from typing import Any, NamedTuple, TypeGuard, TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from microtape.basics.call_site import user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import Position, targets, tree_of
+from microtape.recording.model.source import targets, tree_of
 from microtape.recording.writing.names.sources import Sources, source_of
 from microtape.tape.tensor_state import TensorState
 
@@ -179,12 +179,7 @@ def _finished_loops(frame: FrameType) -> frozenset[str]:
 
 def assignment_target(place: Place, sources: Sources) -> str | None:
     """`y` if the call at `place` is the whole right side of `y = ...` (or `y += ...`), else None."""
-    return _targets(sources.python_file(place.file)).get(place[1:5])
-
-
-@functools.cache
-def _targets(file: str) -> Mapping[Position, str]:
-    return targets(source_of(file))
+    return targets(sources.text(place.file)).get(place[1:5])
 
 
 @functools.cache

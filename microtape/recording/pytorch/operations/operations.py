@@ -284,6 +284,7 @@ class Operations(_Mode):  # type: ignore[misc]
         detaches = word_of(function) == "detach_"
         if not wrote and not detaches:  # `contiguous` and others may give their argument back
             results = [one for one in results if not any(one is operand for operand, _ in before)]
+            results = [one for one in results if not self._is_view_of_constant(one, before)]
         for one in wrote:
             if not any(one is other for other in results):
                 results.append(one)
@@ -326,6 +327,16 @@ class Operations(_Mode):  # type: ignore[misc]
             self._crossed(operation, results, wrote, has_history)
         if start != end:
             self._add_range(operation)
+
+    def _is_view_of_constant(self, result: Any, before: Sequence[tuple[Any, int]]) -> bool:
+        """Whether a result is one operand in another shape, and that has no history: `q` of `broadcast_tensors(p, q)`.
+
+        An operand that has one is no part of it then.
+        """
+        if result.requires_grad or result._base is None or len(before) < 2:
+            return False
+        same = [one for one, _ in before if one is result._base or one._base is result._base]
+        return bool(same) and not any(one.requires_grad or self._has_history(one) for one in same)
 
     def _operand(self, tensor: Any, version: int, wrote: Sequence[Any], is_recorded: bool) -> Version:
         if any(one is tensor for one in wrote):

@@ -30,6 +30,19 @@ def test_a_call_that_gives_its_argument_back_is_no_border(torch, recorder):
     ]  # fmt: skip
 
 
+def test_a_constant_in_another_shape_is_no_border(torch, recorder):
+    """As in `Normal(w, 1.0)`: what is returned beside the parameter depends on it in its shape only."""
+    w = torch.randn(3, requires_grad=True)
+    shaped = torch.zeros(3, 2)[:, :1]
+    with recorder() as r:
+        torch.distributions.Normal(w, 1.0).rsample().sum().backward()
+        a, b = torch.broadcast_tensors(w, torch.ones(1))
+        c, d = torch.broadcast_tensors(w.detach(), shaped)
+        (a * b + c * d[0]).sum().backward()
+    assert [one.op for one in r.recording.borders] == ["detach", "broadcast_tensors", "mul"]
+    assert r.recording.tensors[r.recording.borders[1].outputs[0].tensor].names == ("c",)
+
+
 def test_detach_in_place_is_a_border(torch, recorder):
     w = torch.randn(3, requires_grad=True)
     with recorder() as r:

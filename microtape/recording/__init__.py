@@ -34,7 +34,8 @@ findings/  what is wrong in a recorded program
                       are zero, vanish or explode;  derivatives: that finite differences contradict;  returned: what
                       a backward left out;  sums, of an engine of the user's own
   training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves
-                      that no optimiser has;  discarded: gradients reset one by one;  symmetry, eval_mode, targets
+                      that no optimiser has;  forgetting: optimisers that are made anew;  discarded: gradients reset one
+                      by one;  symmetry, eval_mode, targets
   values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities
 
 comparing/ what differs between two recordings

@@ -1,6 +1,7 @@
 """What the program does with tensors outside of passes, noted while it runs.
 
 operations       the calls of torch
+borders          calls that end the history of their arguments
 made             which tensors a call has computed
 writes           which call has written into what
 taken_numbers    numbers that are taken out of tensors and come back

@@ -18,7 +18,6 @@ from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 from torch.overrides import TorchFunctionMode
 
-from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.calls.arguments import are_constants, constants_of, plain_arguments, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
 from microtape.recording.pytorch.calls.function_kinds import (
@@ -35,9 +34,9 @@ from microtape.recording.pytorch.calls.function_kinds import (
 )
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
 from microtape.recording.pytorch.operations.aliases import Aliases
+from microtape.recording.pytorch.operations.borders import Borders
 from microtape.recording.pytorch.operations.made import innermost, is_made_since, made_inside
 from microtape.recording.pytorch.operations.mode_stack import push, remove
-from microtape.recording.pytorch.operations.taken_numbers import TakenNumbers
 from microtape.recording.pytorch.operations.writes import Writes
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.traced import is_compiling, is_jit_tracing
@@ -45,7 +44,6 @@ from microtape.recording.pytorch.reading.wrapped import levels_inside
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of
 from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 
-_COPIES = ("tensor", "as_tensor", "asarray", "new_tensor")
 _Tensor = torch.Tensor
 _next_number = _get_sequence_nr
 _KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
@@ -60,12 +58,12 @@ class Operations(_Mode):  # type: ignore[misc]
         self.tensors, self.faults = tensors, faults
         self.quiet = 0  # if not 0, nothing is noted but what `hearing` lets through
         self._ranges = Ranges[Operation]()
-        self.taken = TakenNumbers(tensors)
         self.aliases = Aliases(tensors, faults)
         self.writes = Writes(self.aliases)
+        self.borders = Borders(tensors, self.aliases, self.writes)
+        self.taken = self.borders.taken
         self.nodes_were_read = False  # whether the program has looked at nodes, and may have put hooks on them
         self.duals_were_made = False  # whether the program computes derivatives in forward mode
-        self._borders = False  # whether any border was crossed
         self._heard = -1  # how quiet it is where a graph that is made is noted all the same
         self._met: dict[int, Any] | None = None  # tensors with a history, in the forward of a Function without a node
 
@@ -118,7 +116,7 @@ class Operations(_Mode):  # type: ignore[misc]
                 end = _next_number()
                 if end == start:
                     if (
-                        self._borders
+                        self.borders.were_crossed
                         or (self.taken.known and len(tensors) < len(args))
                         or any([one.requires_grad for one, _ in tensors])
                     ):
@@ -179,7 +177,7 @@ class Operations(_Mode):  # type: ignore[misc]
         arguments: Any = constants if named or len(constants) > len(before) else ()
         if arguments and self.taken.known:
             arguments = self.taken.as_operands(constants, operands, behind)
-            self._borders = self._borders or len(operands) > len(before)
+            self.borders.were_crossed = self.borders.were_crossed or len(operands) > len(before)
         operation = Operation(start, end, function, site_in(frame), operands, behind, arguments, named)
         node = tensors.node(result.grad_fn)
         if node.operation is None:
@@ -248,24 +246,13 @@ class Operations(_Mode):  # type: ignore[misc]
         self.aliases.note_use(function, before, frame)
         wrote = [one for one, version in before if version_of(one) != version]
         if kind == TAKES:
-            self._took(function, before, result, frame)
-        elif end != start or wrote or any(one.requires_grad or self._has_history(one) for one, _ in before):
+            self.borders.take(function, before, result, frame)
+        elif end != start or wrote or any(one.requires_grad or self.borders.has_history(one) for one, _ in before):
             with DisableTorchFunctionSubclass():
                 self._note(function, args, kwargs, before, wrote, start, end, result, frame, cut_off)
-        elif self.taken.known and isinstance(result, torch.Tensor):
-            self._borders = self.taken.enter(args, result) or self._borders
+        elif isinstance(result, torch.Tensor):
+            self.borders.enter(args, result)
         self.tensors.values.clear()  # whatever was noted: the next tensors may be at the same addresses
-
-    def _is_behind(self, tensor: Any) -> bool:
-        seen = self.tensors.find(tensor)
-        return seen is not None and seen.border is not None
-
-    def _has_history(self, tensor: Any) -> bool:
-        """Whether a tensor came out of a border, or required a gradient before `detach_`."""
-        seen = self.tensors.find(tensor)
-        if seen is None and self.taken.arrays and self.taken.enter_by_memory(tensor):
-            return True
-        return seen is not None and (seen.border is not None or seen.requires_grad)
 
     def _note(
         self,
@@ -284,7 +271,7 @@ class Operations(_Mode):  # type: ignore[misc]
         detaches = word_of(function) == "detach_"
         if not wrote and not detaches:  # `contiguous` and others may give their argument back
             results = [one for one in results if not any(one is operand for operand, _ in before)]
-            results = [one for one in results if not self._is_view_of_constant(one, before)]
+            results = [one for one in results if not self.borders.is_view_of_constant(one, before)]
         for one in wrote:
             if not any(one is other for other in results):
                 results.append(one)
@@ -297,7 +284,8 @@ class Operations(_Mode):  # type: ignore[misc]
                 made,
                 [one for one in operands_inside if any(one is other for other in made)],
             )
-        has_history = any(one.requires_grad for one, _ in before) or (detaches and self._has_history(before[0][0]))
+        is_cut_off = detaches and self.borders.has_history(before[0][0])
+        has_history = is_cut_off or any(one.requires_grad for one, _ in before)
         if not recorded and (not results or word_of(function) in SHAPED_LIKE):
             return
         operands = [self._operand(one, version, wrote, bool(recorded)) for one, version in before]
@@ -318,25 +306,15 @@ class Operations(_Mode):  # type: ignore[misc]
                     self._computed(one._base, operation)
         else:
             if not has_history and not any(seen.border is not None for seen, _ in operands):
-                if self.taken.known and wrote and self.taken.enter(args, wrote[0]):
-                    self._borders = True
+                if wrote:
+                    self.borders.enter(args, wrote[0])
                 for one in wrote:
                     if self.tensors.find(one) is not None:
                         self.tensors.read(one)
                 return
-            self._crossed(operation, results, wrote, has_history)
+            self.borders.cross(operation, results, has_history, inside=bool(self._met))
         if start != end:
             self._add_range(operation)
-
-    def _is_view_of_constant(self, result: Any, before: Sequence[tuple[Any, int]]) -> bool:
-        """Whether a result is one operand in another shape, and that has no history: `q` of `broadcast_tensors(p, q)`.
-
-        An operand that has one is no part of it then.
-        """
-        if result.requires_grad or result._base is None or len(before) < 2:
-            return False
-        same = [one for one, _ in before if one is result._base or one._base is result._base]
-        return bool(same) and not any(one.requires_grad or self._has_history(one) for one in same)
 
     def _operand(self, tensor: Any, version: int, wrote: Sequence[Any], is_recorded: bool) -> Version:
         if any(one is tensor for one in wrote):
@@ -364,41 +342,6 @@ class Operations(_Mode):  # type: ignore[misc]
         seen.requires_grad, seen.is_leaf = True, False
         seen.node, seen.output_nr = weakref.ref(node), tensor.output_nr
         node.outputs[tensor.output_nr] = (seen, version)
-
-    def _crossed(self, operation: Operation, results: Sequence[Any], wrote: Sequence[Any], has_history: bool) -> None:
-        detaches = operation.word in ("detach", "detach_", "data")
-        kind: BorderKind
-        if not has_history:
-            kind = "constant"
-        elif detaches:
-            kind = "detach"
-        elif operation.word in _COPIES:
-            kind = "copied"
-        elif torch.is_inference_mode_enabled():
-            kind = "inference_mode"
-        elif not torch.is_grad_enabled():
-            kind = "no_grad"
-        else:
-            kind = "not an argument" if self._met else "not differentiable"
-        operation.crosses(kind)
-        self._borders = True
-        if detaches:
-            self.aliases.note_made(operation.operands[0][0])
-        for one in results:
-            seen, version = self.tensors.read(one)
-            if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
-                seen.border = operation
-            else:
-                self.writes.note_without_node(seen, version, operation)
-            seen.requires_grad = one.requires_grad
-
-    def _took(self, function: Any, before: Sequence[tuple[Any, int]], result: Any, frame: FrameType) -> None:
-        """A number or an array was taken out of a tensor."""
-        for tensor, _ in before[:1]:
-            if tensor.requires_grad or self._is_behind(tensor):
-                with DisableTorchFunctionSubclass():
-                    source = self.tensors.read(tensor)
-                self.taken.take(result, source, word_of(function), site_in(frame))
 
     # Look-ups
 

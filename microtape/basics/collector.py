@@ -16,6 +16,7 @@ from time import perf_counter
 SELDOM = (50_000, 20, 50)  # three times as quick on a long chain of operations as Python's (700, 10, 10)
 _has_frozen = False  # somebody has; to ask the collector takes as long as there are frozen objects
 OFTEN = (1_000, 10, 10)  # little at a time: collecting what ten jumps of the stepper leave takes longer than a paint
+_EXPECTED = 0.25  # seconds: a new recorder expects a collection to be as long as the last one, but no longer than this
 
 
 @contextlib.contextmanager
@@ -101,7 +102,7 @@ class _Seldom:
         with self._lock:
             self._recorders += 1
             if self._recorders == 1:
-                self._collected, self._took = perf_counter(), 0.05
+                self._collected, self._took = perf_counter(), min(self._took, _EXPECTED)
                 self._before = gc.get_threshold()
                 if 0 < self._before[0] < SELDOM[0]:
                     gc.set_threshold(*SELDOM)

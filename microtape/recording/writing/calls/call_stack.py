@@ -147,7 +147,7 @@ class CallStack:
         call.forget()
         ended.calls.end(call)
         current = self.recorder.open[-1] if self.recorder.open else None
-        if ended.leaf is not None and isinstance(current, OpenPass):
+        if ended.leaf is not None and error is None and isinstance(current, OpenPass):
             current.hooks.append(HookCall("post accumulate", call.name, ended.before, _grad_of(ended.leaf)))
 
     # Functions

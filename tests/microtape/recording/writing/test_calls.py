@@ -167,6 +167,29 @@ def test_hooks_of_every_kind_in_their_order() -> None:
     assert (before.tolist(), after.tolist()) == ([9.0, 9.0], [90.0, 90.0])
 
 
+@pytest.mark.parametrize("kind", ["tensor", "node pre", "node post", "post accumulate"])
+def test_a_hook_that_raises_has_a_call_and_changes_nothing(kind: str) -> None:
+    def fails(*gradients: Any) -> None:
+        raise ValueError("no")
+
+    def program() -> None:
+        w = leaf([1.0, 2.0])
+        y = w * 3
+        if kind == "tensor":
+            y.register_hook(fails)
+        elif kind == "post accumulate":
+            w.register_post_accumulate_grad_hook(fails)
+        else:
+            getattr(y.grad_fn, {"node pre": "register_prehook", "node post": "register_hook"}[kind])(fails)
+        with pytest.raises(ValueError, match="no"):
+            y.sum().backward()
+
+    recording = recorded(program)
+    (call,) = recording.calls
+    assert (call.name, call.error is None) == ("fails", False)
+    assert [one for _, step in recording.steps() for one in step.hooks] == []
+
+
 def test_calls_inside_of_calls() -> None:
     recording, _ = run(call_programs.with_a_function_in_a_function)
     outer, inner, backward, again = recording.calls

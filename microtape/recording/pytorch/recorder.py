@@ -348,8 +348,11 @@ class TorchRecorder:
         self.tensors.phase += 1
         if self._open:
             self._open[-1].is_outer = False
+        changed: Callable[[], Sequence[torch.Tensor]] = tuple
         with self.faults.noting(f"pass {opened.index + 1}"):
             if not self._open:
+                if opened.has_hooks:
+                    changed = self.updates.look_again()
                 self.values.fetch()
                 self.operations.writes.forget_those_without_node()
                 self.operations.taken.pass_ended()
@@ -363,6 +366,8 @@ class TorchRecorder:
             try:
                 with self.faults.noting(AFTER_A_PASS):
                     self.after_pass(opened.index)
+                    for leaf in changed():  # by a hook that writes to `w.data`, as LOMO does
+                        self.tensors.rewritten(leaf)
             finally:
                 self._free()
             seldom.pass_ended()

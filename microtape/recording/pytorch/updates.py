@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
@@ -138,6 +139,16 @@ class Updates:
             if leaf not in self._before and (sample := self._sample(leaf)) is not None:
                 self._before[leaf] = sample
 
+    def look_again(self) -> Callable[[], Sequence[torch.Tensor]]:
+        """Look at the leaves at the end of a pass. What is returned tells, once all is fetched, which have changed."""
+        looks = [(leaf, old, new) for leaf, old in self._before.items() if (new := self._sample(leaf)) is not None]
+
+        def changed() -> Sequence[torch.Tensor]:
+            found = [leaf.tensor for leaf, old, new in looks if _differ(old.elements, new.elements)]
+            return [one for one in found if one is not None]
+
+        return changed
+
     def _look(self, leaves: Iterable[SeenTensor], passes: int) -> None:
         for leaf in leaves:
             sample = self._sample(leaf)
@@ -176,7 +187,7 @@ class Updates:
                 continue
             old, new, scale = one.old.elements, one.new.elements, one.old.scale
             written = one.written.site if one.written is not None else None
-            if old.shape != new.shape or old.tobytes() != new.tobytes():
+            if _differ(old, new):
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
                 site = written if one.stepped in (None, _NOT_STEPPED) else one.stepped
                 self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached))
@@ -198,6 +209,11 @@ class Updates:
         self._values.fetch()
         self._compare()
         return self._found
+
+
+def _differ(one: _Elements | None, other: _Elements | None) -> bool:
+    """Whether two samples of a leaf are known and have other elements."""
+    return one is not None and other is not None and (one.shape != other.shape or one.tobytes() != other.tobytes())
 
 
 def _norm(sample: _Elements, scale: float) -> float | None:

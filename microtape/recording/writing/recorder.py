@@ -72,6 +72,7 @@ class Recorder(Watcher, Displayed):
         self.count = 0  # how many passes have begun
         self.freed: FreedNodes = WeakKeyDictionary()
         self._open: list[OpenPass | LostPass] = []  # several where backward is called inside backward
+        self._is_to_seal = False  # whether the segment ends with the passes that are running
         self.error: ErrorRecord | None = None
         self.threads = Threads(thread)
         self.passes_of_threads = PassesOfThreads(self._progress)
@@ -254,7 +255,7 @@ class Recorder(Watcher, Displayed):
         """See Watcher."""
         if mode.internal:
             return
-        if not self.open and (leaf := self.updates.behind(tensor)) is not None:
+        if (leaf := self.updates.behind(tensor)) is not None:
             self._seal_passes(leaf)
         self.tape.keep(tensor)
         if not self.open:
@@ -264,12 +265,17 @@ class Recorder(Watcher, Displayed):
     @shielded
     def replacing(self, tensor: TensorState) -> None:
         """See Watcher."""
-        if not (mode.internal or self.open):
+        if not mode.internal:
             self._seal_passes(tensor)
 
     def _seal_passes(self, leaf: TensorState) -> None:
-        """End the segment if it has passes that know this version of the leaf, which is about to get another value."""
-        if self.passes and self.updates.is_as_reached(leaf):
+        """End the segment if it has passes that know this version of the leaf, which is about to get another value.
+
+        A pass that is running, which a hook of it may write behind, keeps the old value: the segment ends after it.
+        """
+        if self._open:
+            self._is_to_seal = True
+        elif self.passes and self.updates.is_as_reached(leaf):
             self.seal()
 
     @shielded
@@ -439,6 +445,9 @@ class Recorder(Watcher, Displayed):
             seldom.pass_ended()
             with self.faults.noting(AFTER_A_PASS):
                 self.after_pass(index)
+            if self._is_to_seal:
+                self._is_to_seal = False
+                self.seal()
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames.

@@ -29,28 +29,38 @@ from tests.parity.random.session import WRITE, Seen
 
 def differences(theirs: list[Seen], ours: list[Seen]) -> list[str]:
     """A text for each difference in the first statement that differs, unless it is a known one."""
+    return _compared(theirs, ours)[0]
+
+
+def agree(theirs: list[Seen], ours: list[Seen]) -> bool:
+    """Whether two runs were compared to their ends, and do not even differ in what is known to."""
+    return _compared(theirs, ours) == ([], True)
+
+
+def _compared(theirs: list[Seen], ours: list[Seen]) -> tuple[list[str], bool]:
+    """The differences in the first statement that differs, and whether the comparison has come to its end."""
     second_order = unordered = False
     tolerance = 1e-3 if any(".float()" in one.source or _has_float32(one.results) for one in theirs) else 1e-9
     for a, b in zip(theirs, ours, strict=False):
         if "an inference tensor requires grad" in a.past:  # torch does not record all operations on it
-            return []
+            return [], False
         second_order |= "create_graph=True" in a.source
         unordered |= second_order or (a.in_thread and not runs_a_pass(a.source))
         if unordered and a.error and b.error and runs_a_pass(a.source):
-            return []
+            return [], False
         found = list(_of_statement(a, b, second_order, unordered, tolerance))
         if found:
-            return [] if _are_known(found, a, b) else [f"statement {a.number}: {a.source}", *found]
+            return [] if _are_known(found, a, b) else [f"statement {a.number}: {a.source}", *found], False
         if a.shares_gradient or b.shares_gradient:
-            return []
+            return [], False
         if unordered and a.error and runs_a_pass(a.source):
-            return []
+            return [], False
         by_function = ".apply(" in a.source and "a Function writes to its argument" in a.past
         if a.in_level and a.error and (by_function or WRITE.match(a.source)):
-            return []  # torch may have written the tangent and not the value, or the other way round
+            return [], False  # torch may have written the tangent and not the value, or the other way round
     if len(theirs) != len(ours):
-        return ["the end", f"number of statements: torch ran {len(theirs)}, microtape {len(ours)}"]
-    return []
+        return ["the end", f"number of statements: torch ran {len(theirs)}, microtape {len(ours)}"], True
+    return [], True
 
 
 def _has_float32(thing: Any) -> bool:

@@ -132,7 +132,7 @@ class OpenPass:
         self._own_hooks: list[tuple[Hooks, OwnHook]] = []  # with all hooks of the node that each is on
         self._leaf_steps: list[tuple[StepNotes, torch.Tensor, object]] = []
         self._hooks = UserHooks(self._value, self._values, calls)
-        self._has_hooks = False  # whether the program has any
+        self.has_hooks = False  # whether the program has any
         try:
             self._listen(graph)
         except BaseException:
@@ -175,7 +175,7 @@ class OpenPass:
                 about.is_users = True
                 before = OwnHook(self._arrives, key, about)
                 ours.append((node.register_prehook(before), before))
-        self._has_hooks = hooks.is_used
+        self.has_hooks = hooks.is_used
 
     def stop_listening(self) -> None:
         """Take all hooks away, and let go of everything that belongs to the program."""
@@ -214,7 +214,7 @@ class OpenPass:
     def _note(self, key: GraphNode, about: _About, grad_inputs: Any, grad_outputs: Any) -> None:
         """Note what arrived at a node that has run, and what it has sent."""
         value, arriving = self._value, self._arriving
-        calls = self._hooks.calls_of(key) if self._has_hooks else ()
+        calls = self._hooks.calls_of(key) if self.has_hooks else ()
         arrived: list[Value | None] = []
         for i, gradient in enumerate(grad_outputs):
             known = arriving.pop((key, i), None)

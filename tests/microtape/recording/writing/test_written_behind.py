@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -67,3 +69,45 @@ def test_an_update_that_replaces_a_leaf_is_noted_after_each_pass() -> None:
         (1, 5.0, 5.0),
         (2, 10.0, 10.0),
     ]
+
+
+@pytest.mark.parametrize("way", [minus, a_part, replaced, zeroed, by_detach, counted])
+def test_a_leaf_that_a_hook_writes_to_is_what_it_is_in_each_pass(way: Callable[[mt.Tensor], None]) -> None:
+    w, x = mt.tensor([3.0, 4.0], requires_grad=True), mt.tensor([1.0, 2.0])
+    w.register_post_accumulate_grad_hook(way)
+    were = [w.tolist()]
+    with mt.record() as recorder:
+        for _ in range(3):
+            w.grad = None
+            (w * w * x).sum().backward()
+            were.append(w.tolist())
+    recording = recorder.recording
+    assert recording.faults == ()
+    squares = [step for one in recording.passes for step in one.steps if len(step.saved) == 2]
+    assert [[np.asarray(one.value).tolist() for one in step.saved] for step in squares] == [
+        [was, was] for was in were[:-1]
+    ]
+    moved = [np.linalg.norm(np.subtract(now, was)) for was, now in pairwise(were)]
+    assert [one.change for one in recording.updates] == pytest.approx([one for one in moved if one])
+
+
+def test_another_thread_writes_to_a_leaf_while_a_pass_runs() -> None:
+    """The pass stays whole: its segment ends after it."""
+
+    def write(_: mt.Tensor) -> None:
+        thread = Thread(target=lambda: w.data.mul_(2))
+        thread.start()
+        thread.join()
+
+    w = mt.tensor([3.0, 4.0], requires_grad=True)
+    with mt.record() as recorder:
+        (w * w).sum().backward()
+        loss = (w * 5).sum()
+        loss.register_hook(write)
+        loss.backward()
+        (w * w).sum().backward()
+    recording = recorder.recording
+    assert recording.faults == ()
+    assert [len(one.steps) for one in recording.passes] == [3, 3, 3]
+    saved = [step.saved[0] for _, step in recording.steps() if len(step.saved) == 2]
+    assert [np.asarray(one.value).tolist() for one in saved] == [[3.0, 4.0], [6.0, 8.0]]

@@ -73,6 +73,34 @@ def test_a_leaf_is_what_it_is_in_each_pass(torch, way, between):
         assert [np.asarray(one.value).tolist() for one in squared.saved] == [was, was]
 
 
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [*(("of the leaf", way) for way in WAYS), *(("of the loss", way) for way in WAYS if way is not counted)],
+)
+def test_a_leaf_that_a_hook_writes_to_is_what_it_is_in_each_pass(torch, kind, way):
+    """As in LOMO, an optimiser that updates each parameter as soon as its gradient has come."""
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    w, x = torch.tensor([3.0, 4.0], requires_grad=True), torch.tensor([1.0, 2.0])
+    w.grad = torch.ones(2)
+    if kind == "of the leaf":
+        w.register_post_accumulate_grad_hook(way)
+    were = [w.tolist()]
+    with TorchRecorder() as recorder:
+        for _ in range(3):
+            loss = (w * w * x).sum()
+            if kind == "of the loss":
+                loss.register_hook(lambda _: way(w))
+            loss.backward()
+            were.append(w.tolist())
+    recording = recorder.recording
+    assert recording.faults == ()
+    squares = [step for one in recording.passes for step in one.steps if len(step.saved) == 2]
+    used = [recording.nodes[step.node].operands[0] for step in squares]
+    assert [np.asarray(step.saved[0].value).tolist() for step in squares] == were[:-1]
+    assert [np.asarray(recording.value(one.ref)).tolist() for one in used] == were[:-1]
+
+
 def test_a_leaf_that_stays_keeps_its_copy(torch):
     from microtape.recording.pytorch.recorder import TorchRecorder
 

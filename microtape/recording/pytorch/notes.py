@@ -81,7 +81,8 @@ class GraphNode:
     """What is known of a node of torch's graph: the operation that made it, and the tensors that it computed."""
 
     __slots__ = (
-        "__weakref__", "called", "freed_by", "inner", "inside", "name", "operation", "outputs", "sequence_nr",
+        "__weakref__", "called", "freed_by", "inner", "inside", "left_hooks", "name", "operation", "outputs",
+        "sequence_nr",
     )  # fmt: skip
 
     def __init__(self, name: str, sequence_nr: int) -> None:
@@ -92,6 +93,7 @@ class GraphNode:
         self.inner = _NO_OUTPUTS  # those that another node of the same operation saved
         self.called: Any = None  # its call, if it is to be checked by finite differences
         self.inside: Any = None  # of a custom Function: its contract, and what happened in its forward
+        self.left_hooks: tuple[Any, ...] = ()  # those of its tensors that were written to and have other nodes since
         self.freed_by: tuple[int, Place | None] | None = None  # the pass that freed it: its index and its line
 
     def note_inner(self, output_nr: int, seen: SeenTensor, version: int) -> Version:

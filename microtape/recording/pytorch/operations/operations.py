@@ -225,7 +225,15 @@ class Operations(_Mode):  # type: ignore[misc]
                     if is_recorded or self.tensors.find(one) is not None or version_of(one):
                         seen, _ = self.tensors.read(one)  # else it may be memory that nothing has written to yet
                         origin = origin_of(seen)
+                        self._leave_hooks(one)
         return [(one, version_of(one)) for one in found], origin
+
+    def _leave_hooks(self, tensor: Any) -> None:
+        """A tensor is about to be written to: torch leaves its hooks with the node that has computed it so far."""
+        for one in (tensor, tensor._base):
+            if one is not None and one._backward_hooks and (grad_fn := grad_fn_of(one)) is not None:
+                node = self.tensors.node(grad_fn)
+                node.left_hooks = (*node.left_hooks, one._backward_hooks)
 
     def _after(
         self,

@@ -65,20 +65,21 @@ class UserHooks:
     def watch_tensors(self, key: GraphNode, leaf: torch.Tensor | None) -> None:
         """Watch the hooks of the tensors that a node computed, or of the leaf whose gradient it accumulates."""
         if leaf is not None:
-            self._watch_tensor(key, leaf)
+            self._watch_tensor_hooks(key, leaf._backward_hooks)
             after = getattr(leaf, "_post_accumulate_grad_hooks", None)
             for number, hook in list(after.items()) if after else ():
                 self._replace(after, number, hook, key, "post accumulate")
             return
+        for left in key.left_hooks:
+            self._watch_tensor_hooks(key, left)
         for seen, _ in key.outputs.values():
             tensor = seen.object() if seen.object is not None else None
             if tensor is not None:
-                self._watch_tensor(key, tensor)
+                self._watch_tensor_hooks(key, tensor._backward_hooks)
                 if tensor.retains_grad:
                     self._retained.setdefault(key, []).append((seen, self._value(tensor.grad)))
 
-    def _watch_tensor(self, key: GraphNode, tensor: torch.Tensor) -> None:
-        hooks: Any = tensor._backward_hooks
+    def _watch_tensor_hooks(self, key: GraphNode, hooks: Any) -> None:
         if hooks:
             for number, hook in list(hooks.items()):
                 self._replace(hooks, number, hook, key, "tensor")

@@ -172,6 +172,19 @@ def hooks(mt):
     result.sum().backward()
 
 
+def hooks_before_writes(mt):
+    n = Numbers(mt)
+    x = n.leaf(4)
+    y = x * 3
+    y.register_hook(lambda grad: grad * 2)
+    y.relu_()
+    y.register_hook(lambda grad: grad * 5)
+    z = y * 1
+    z.register_hook(lambda grad: grad * 7)
+    z[:2].mul_(2)
+    z.sum().backward()
+
+
 def borders(mt):
     n = Numbers(mt)
     x, w = n.leaf(4), n.leaf(4)

@@ -115,7 +115,7 @@ def test_a_broken_program_is_recorded_without_a_fault(program: Path) -> None:
 
 
 # Of each way in which the recording of a script, of which each pass is sealed, was once another one.
-_ONCE_OTHERS = ("bias_and_weights", "flat_physics", "own_optimizer", "small_weights")
+_ONCE_OTHERS = ("bias_and_weights", "flat_physics", "heavy_ball", "own_optimizer", "small_weights")
 
 
 @pytest.mark.slow

@@ -14,6 +14,8 @@ Position: TypeAlias = tuple[int, int, int, int]
 INSTALLED = ("site-packages", "dist-packages")
 """The folders of installed packages; the name of a file in one of them begins with it."""
 _FOLDS = ("sum", "prod", "reduce")
+_PASSES = ("grad", "grad_and_value", "vjp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd")
+"""Functions that run passes, whose operations have the place of the call."""
 
 
 def is_installed(place: Place | None) -> bool:
@@ -146,7 +148,8 @@ def assigned_names(text: str) -> Mapping[Position, tuple[str, ...]]:
     """The targets of the assignments in a source text, by the position of the assigned expression.
 
     Several if it is unpacked; one of these is empty if it is no variable, or has the name of another. What the call of
-    a class gives, as in `m = Normal(a, b)`, is no tensor that has been computed.
+    a class gives, as in `m = Normal(a, b)`, is no tensor that has been computed; what a pass gives, as in
+    `(g,) = grad(y, x)`, is one of many that were.
     """
     tree = tree_of(text)
     if tree is None:  # not the text that ran
@@ -157,11 +160,13 @@ def assigned_names(text: str) -> Mapping[Position, tuple[str, ...]]:
         match statement:
             case ast.AugAssign(target=target):
                 found[_position(statement, lines)] = (ast.unparse(target),)
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if _hides_operations(value):
+                pass
             case ast.Assign(targets=[ast.Tuple(elts=several) | ast.List(elts=several)], value=value):
                 names = [_variable(one) for one in several]
                 found[_position(value, lines)] = tuple([one if names.count(one) == 1 else "" for one in names])
             case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-                if (name := _variable(target)) and not _makes_object(value):
+                if name := _variable(target):
                     found[_position(value, lines)] = (name,)
     return found
 
@@ -172,10 +177,13 @@ def _variable(target: ast.expr) -> str:
     return ast.unparse(target) if is_held else ""
 
 
-def _makes_object(value: ast.expr) -> bool:
+def _hides_operations(value: ast.expr) -> bool:
+    """Whether a value is what a class or a pass gives: a call also of what that gives, as in `grad(f)(x)`."""
     match value:
         case ast.Call(func=ast.Attribute(attr=word) | ast.Name(id=word)):
-            return word[0].isupper()
+            return word[0].isupper() or word in _PASSES
+        case ast.Call(func=ast.Call() as inner):
+            return _hides_operations(inner)
     return False
 
 

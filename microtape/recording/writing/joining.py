@@ -216,7 +216,7 @@ class _Joined:
         freed, freed_by = self._freed(part, nodes, known_nodes)
         added = _addition(
             nodes=[new.node(one) for one, number in zip(part.nodes, nodes, strict=True) if number >= known_nodes],
-            tensors=map(new.tensor, self._without_guesses(part, numbers, known_tensors)),
+            tensors=map(new.tensor, self._without_guesses(part, numbers, known_tensors, nodes, known_nodes)),
             passes=map(new.one_pass, part.passes),
             scopes=self._scopes[known_scopes:],
             borders=map(new.border, part.borders),
@@ -238,13 +238,16 @@ class _Joined:
                 self._values[tensor.id].setdefault(version, value)
         return added
 
-    def _without_guesses(self, part: _Part, tensors: Sequence[int], known: int) -> Iterator[TensorRecord]:
-        """The tensors; those that an earlier segment has seen are named by nothing but the variables that hold them.
+    def _without_guesses(
+        self, part: _Part, tensors: Sequence[int], known: int, nodes: Sequence[int], known_nodes: int
+    ) -> Iterator[TensorRecord]:
+        """The tensors; those of an earlier segment are named by nothing but the variables that hold them.
 
         The target of an assignment is guessed from all operations of its line, of which this segment may reach few.
         """
         for record, entry, number in zip(part.tensors, part.tape.tensors, tensors, strict=True):
-            yield record if number >= known else record._replace(names=tuple(entry.names))
+            is_new = number >= known or (entry.node is not None and nodes[entry.node] >= known_nodes)
+            yield record if is_new else record._replace(names=tuple(entry.names))
 
     def _freed(
         self, part: _Part, nodes: Sequence[int], known_nodes: int = 0

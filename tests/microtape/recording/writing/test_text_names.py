@@ -22,11 +22,13 @@ NAMES = [
     ("h = pair(p, q)\nreturn h[0]", {"both.tanh()": "", "a * b": "both"}),
 ]  # fmt: skip
 """The lines of a function, and what its expressions gave: `*` is any name."""
+GRAD = "mt.autograd.grad((p * q).tanh().sum(), [p], create_graph=True)"
 NAMELESS = [
     ("def f(x): return x * 2\nreturn f(p.tanh())", "p.tanh()"),
     ("a, a = (p * q).split([1, 2])\nreturn a", "(p * q).split([1, 2])"),
     ("a, *rest = p.unbind()\nreturn a", "p.unbind()"),
     ("several = p.unbind()\nreturn several[0]", "p.unbind()"),
+    (f"(g,) = {GRAD}\nreturn g * 2", GRAD),
     ("a, b = map(mt.tanh, [p, q])\nreturn p.exp()", "p.exp()"),
 ]
 

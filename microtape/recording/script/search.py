@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
 from microtape.recording.findings.gradients.zeros import only_zeros
-from microtape.recording.findings.training.updating import learned, loss_of, took_it_well
+from microtape.recording.findings.training.grad_fields import learned
+from microtape.recording.findings.training.updating import loss_of, took_it_well
 from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 

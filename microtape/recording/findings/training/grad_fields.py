@@ -1,0 +1,109 @@
+"""What passes and updates do to the `.grad` of leaves: what they add, what is used, what is left."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from microtape.recording.findings.program import Program
+from microtape.recording.model.formatting import format_number
+from microtape.recording.model.model import BackwardStep, Place, Recording, Value
+from microtape.recording.model.source import expression, function_around, tree_of
+
+
+def learned(recording: Recording) -> frozenset[int]:
+    """The leaves whose updates may use their gradients.
+
+    If a gradient is named where some leaves are updated, those that are only updated elsewhere, without naming one, are
+    not learned: such as the parameters of a teacher, which are an average of its student's.
+    """
+    updates = recording.updates
+    named = {one.tensor for one in updates if one.place is None or _names_a_gradient(recording, one.place)}
+    return frozenset(named or (one.tensor for one in updates))
+
+
+def _names_a_gradient(recording: Recording, place: Place) -> bool:
+    """Whether a line is the step of an optimiser, or stands in a function, or a statement of a module, with `.grad`."""
+    source = recording.sources.get(place.file, "")
+    return ".step(" in expression(recording, place) or _has_a_gradient_around(source, place.line)
+
+
+@functools.lru_cache(maxsize=64)
+def _has_a_gradient_around(source: str, line: int) -> bool:
+    tree = tree_of(source) or ast.Module([], [])
+    statements = [one for one in tree.body if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    innermost = function_around(source, line) or next(iter(statements), tree)
+    return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(innermost))
+
+
+def ways_of_leaves(program: Program) -> dict[int, list[tuple[int, BackwardStep]]]:
+    """For each leaf, its steps that have changed .grad, each with the position of its pass."""
+    found: dict[int, list[tuple[int, BackwardStep]]] = {}
+    for position, pass_ in enumerate(program.recording.passes):
+        for step in program.leaf_steps(pass_):
+            leaf = program.node(step.node).variable
+            if leaf is not None and step.grad_after is not None:
+                found.setdefault(leaf, []).append((position, step))
+    return found
+
+
+def is_added(before: BackwardStep, step: BackwardStep, is_kept: Callable[[Value, Value], bool]) -> bool:
+    """Whether a step adds to what another one has left in .grad."""
+    if before.grad_after is None or step.grad_before is None:
+        return False
+    return is_kept(before.grad_after, step.grad_before)
+
+
+def is_used(
+    program: Program, leaf: int, ahead: Iterable[tuple[int, BackwardStep]], is_kept: Callable[[Value, Value], bool]
+) -> bool | None:
+    """Whether an update uses .grad before it is reset; `ahead` are this step of the leaf and the later ones.
+
+    None if the recording ends before either happens, as it does after the last of several batches.
+    """
+    passes, updates = program.recording.passes, [one.passes for one in program.updated.get(leaf, ())]
+    now: tuple[int, BackwardStep] | None = None
+    for position, step in ahead:
+        if now is not None and any(passes[now[0]].index < one <= passes[position].index for one in updates):
+            return True
+        if now is not None and not is_added(now[1], step, is_kept):
+            return False
+        now = position, step
+    is_updated = now is not None and any(passes[now[0]].index < one for one in updates)
+    return True if is_updated else None
+
+
+def kept_by(program: Program) -> Callable[[Value, Value], bool]:
+    """Whether `.grad` is what it was, as this program may have it."""
+    return _same_or_clipped if "clip_grad" in "".join(program.recording.sources.values()) else _same
+
+
+def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    return one == other if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray) else False
+
+
+def _same_or_clipped(before: Value, now: Value) -> bool:
+    """Whether .grad is what it was, or that scaled down or cut off, as by `clip_grad_norm_` and `clip_grad_value_`."""
+    if _same(before, now):
+        return True
+    if not (isinstance(before, np.ndarray) and isinstance(now, np.ndarray) and before.shape == now.shape and now.any()):
+        return False
+    most, most_before = np.abs(now).max(), np.abs(before).max()
+    scaled, cut_off = before * (most / most_before), np.clip(before, -most, most)
+    return bool(most < most_before and (np.allclose(now, scaled, rtol=1e-3) or np.array_equal(now, cut_off)))
+
+
+def told_sum(program: Program, step: BackwardStep) -> str:
+    """The sum in .grad, as numbers for a scalar, else by the sizes."""
+    values = step.grad_before, next(iter(step.grad_outputs), None), step.grad_after
+    if all(isinstance(one, np.ndarray) and one.size == 1 for one in values):
+        old, new, total = (format_number(one.item()) for one in values if isinstance(one, np.ndarray))
+        return f"{old} + {new} = {total}"
+    sizes = [size.rms if (size := program.sizes(one)) is not None else 0.0 for one in values]
+    old, new, total = map(format_number, sizes)
+    return f"root mean square {old} before, {new} new, {total} afterwards"

@@ -1,0 +1,98 @@
+"""Gradients that one loss has left in a network, and the update for another loss uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.grad_fields import (
+    is_added,
+    is_used,
+    kept_by,
+    learned,
+    told_sum,
+    ways_of_leaves,
+)
+from microtape.recording.findings.wording import at, headline, join
+from microtape.recording.model.model import BackwardStep, UpdateRecord
+from microtape.recording.model.source import expression
+
+
+class _Leftover(NamedTuple):
+    """What a pass, by its position, adds to the gradient that an earlier one has left in a leaf."""
+
+    position: int
+    earlier: int
+    leaf: int
+    step: BackwardStep
+    served: UpdateRecord  # of another leaf, between the two passes
+    update: UpdateRecord  # of this one, by the sum
+
+
+def left_by_another_loss(program: Program) -> Iterator[Finding]:
+    """One finding for the leaves that are updated by what an earlier loss, which served others, has left in `.grad`.
+
+    As of a GAN whose critic is not reset after the gradients of the generator have gone through it. The sum of two
+    losses before one update is right as a rule. Here, the first loss has already updated leaves that the second one
+    does not reach, and all that the second one reaches has gradients of the first.
+    """
+    found = sorted(_leftovers(program), key=lambda one: (one.position, one.step.index))
+    if found:
+        yield _finding(program, [one for one in found if one.position == found[0].position])
+
+
+def _leftovers(program: Program) -> Iterator[_Leftover]:
+    passes, learning, is_kept = program.recording.passes, learned(program.recording), kept_by(program)
+    ways = ways_of_leaves(program)
+    reached: dict[int, set[int]] = {}  # by the position of a pass, the leaves
+    for leaf, way in ways.items():
+        for position, _ in way:
+            reached.setdefault(position, set()).add(leaf)
+    for leaf in learning & ways.keys():
+        way = ways[leaf]
+        for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
+            if not is_added(before, step, is_kept):
+                continue
+            if _update(program, leaf, earlier, position) is not None:  # never reset, which is told
+                break
+            if passes[earlier].place == passes[position].place or not reached[position] <= reached[earlier]:
+                continue
+            others = sorted((reached[earlier] - reached[position]) & learning)
+            served = next(filter(None, [_update(program, one, earlier, position) for one in others]), None)
+            if served is not None and is_used(program, leaf, islice(way, number, None), is_kept):
+                update = next(one for one in program.updated[leaf] if one.passes > passes[position].index)
+                yield _Leftover(position, earlier, leaf, step, served, update)
+                break
+
+
+def _update(program: Program, leaf: int, earlier: int, later: int) -> UpdateRecord | None:
+    """The first update of a leaf between two passes, by their positions."""
+    first, last = program.recording.passes[earlier].index, program.recording.passes[later].index
+    return next((one for one in program.updated.get(leaf, ()) if first < one.passes <= last), None)
+
+
+def _finding(program: Program, found: list[_Leftover]) -> Finding:
+    passes = program.recording.passes
+    position, earlier, leaf, step, served, update = found[0]
+    names = [program.tensor_name(one.leaf) for one in found]
+    place, left = passes[position].place, passes[earlier].place
+    text = headline(
+        f"{at(place)} adds to the gradients that {at(left)} has left in {join(names, 3)}",
+        f"{at(place)} adds to the gradient that {at(left)} has left in {names[0]}",
+        f"{at(place)} adds to gradients that {at(left)} has left",
+    )
+    lines = (
+        f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {told_sum(program, step)}.",
+        f"{at(served.place)} uses the gradients of {program.pass_name(earlier)}, for other leaves; {at(update.place)} "
+        "uses those of both, for these.",
+    )
+    optimizer, is_called, _ = expression(program.recording, update.place).partition(".step(")
+    reset = f"Call {optimizer}.zero_grad()" if is_called else f"Set .grad = None, of {join(names, 6)},"
+    remedy = f"{reset} before {at(place)}, in each round. A reset before {at(left)} comes too early."
+    return Finding(
+        "accumulated", "warning", text, lines, remedy, place, position, step.index, step.node, leaf,
+        (("updated", update.place),) if update.place is not None else (),
+    )  # fmt: skip

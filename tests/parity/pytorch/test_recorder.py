@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.parity.pytorch.watching import torch_since
+
 
 @pytest.fixture
 def recorder():
@@ -64,7 +66,8 @@ def test_a_compiled_module_has_the_names_of_the_programs_module(torch, recorder,
     leaves = [tensor for tensor in watching.recording.tensors if tensor.is_leaf and tensor.requires_grad]
     names = {"model.0.weight", "model.0.bias", "model.1.1.weight", "model.1.1.bias"}
     assert {leaf.name for leaf in leaves} == names
-    assert [scope.name for scope in watching.recording.scopes] == scopes
+    if torch_since("2.5"):  # a compiled graph called the modules inside of it before
+        assert [scope.name for scope in watching.recording.scopes] == scopes
 
 
 def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):

@@ -23,7 +23,7 @@ OWN_WARNINGS = (  # of what some versions of torch call themselves
 def torch_since(version: str) -> bool:
     """Whether torch is of this version or newer. All differences between versions are told apart here.
 
-    Each version from 2.4 to 2.13 was tried.
+    Each version from 2.4 to 2.14 was tried.
     """
     import torch
 

@@ -33,7 +33,9 @@ def run(arguments: argparse.Namespace) -> int:
     if len(recordings) > 1:
         return _of_ranks(ranks_of_run(origin, recordings), arguments, origin, ended)
     (recording,) = recordings
-    found = Diagnosis(recording, findings(recording), origin.file, origin.script_args, origin.is_module)
+    found = Diagnosis(
+        recording, findings(recording), origin.file, origin.script_args, origin.is_module, _is_complete(ended)
+    )
     if arguments.json:
         put_json({"file": origin.file, **_ended(recording, ended), **found.as_json()})
     else:
@@ -48,7 +50,10 @@ def _of_ranks(
     with status_line("comparing the ranks ...   Ctrl-C stops"):
         found = RankDiagnosis.of(opened.ranks, opened.files)
         if origin is not None:
-            found = replace(found, file=origin.file, script_args=origin.script_args, is_module=origin.is_module)
+            found = replace(
+                found, file=origin.file, script_args=origin.script_args, is_module=origin.is_module,
+                is_complete=_is_complete(ended),
+            )  # fmt: skip
     if arguments.json:
         numbers = list(opened.ranks.numbers)
         put_json({"files": opened.files or [found.file], "ranks": numbers, **found.as_json()})
@@ -56,6 +61,11 @@ def _of_ranks(
         searched = ended.search.passes if ended is not None and ended.search is not None else 0
         _print(found, rank_summary(found, searched), is_ascii(arguments))
     return _exit_code(found, ended)
+
+
+def _is_complete(ended: ScriptRun | None) -> bool:
+    """Whether a script was searched to its end."""
+    return ended is not None and ended.search is not None and ended.search.why in ("failed", "finished")
 
 
 def _exit_code(found: Diagnosis, ended: ScriptRun | None) -> int:

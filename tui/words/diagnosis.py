@@ -29,6 +29,7 @@ class Diagnosis:
     file: str  # as the user named it
     script_args: Sequence[str] = ()
     is_module: bool = False  # the file is the name of a module, for which the command needs -m
+    is_complete: bool = False  # the script ran to its end, after the last pass
 
     @property
     def is_serious(self) -> bool:
@@ -57,14 +58,22 @@ class Diagnosis:
         return f"$ {self.command(finding)}"
 
     def _passes(self, finding: Finding) -> list[str]:
-        """`--pass 6-7`: the pass of the finding and those since the last one from its line, unless it is the first."""
+        """`--pass 1-4`, the passes in which it was found: what shows it may come after its own. None for the first.
+
+        If some were forgotten, these are the pass of the finding and those since the last one from its line.
+        """
         passes = self.recording.passes
         if finding.pass_ is None or not passes[finding.pass_].index:
             return []
-        found, earlier = passes[finding.pass_], list(passes[: finding.pass_])
-        before = [one for one in earlier if one.place == found.place] or earlier or [found]
-        first, last = before[-1].index + 1, found.index + 1
-        return ["--pass", f"{first}-{last}" if first < last <= first + _MOST_BEFORE else str(last)]
+        first, last = passes[0].index + 1, passes[-1].index + 1
+        if last - first >= len(passes):
+            found, earlier = passes[finding.pass_], list(passes[: finding.pass_])
+            before = [one for one in earlier if one.place == found.place] or earlier or [found]
+            first, last = before[-1].index + 1, found.index + 1
+            first = first if last <= first + _MOST_BEFORE else last
+        elif self.is_complete:
+            return ["--pass", "all"]
+        return ["--pass", f"{first}-{last}" if first < last else str(last)]
 
     def report(self, width: int, height: int = A_PAGE, *, ascii: bool = False) -> list[str]:
         """The first findings in full and further ones in a line each, in at most `height` lines if that can be."""

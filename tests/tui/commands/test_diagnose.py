@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ import microtape as mt
 from microtape import save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import FAULT
-from tests.programs.corpus import HERE
+from tests.programs.corpus import HERE, broken_programs
 from tests.support import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
@@ -70,6 +72,35 @@ def test_the_command_that_it_names_shows_the_finding(here: Path, capfd: pytest.C
     assert "w.grad is never reset" in lines[0]
     assert "    $ microtape step train.tape" in lines
     assert lines[-1] == "train.tape: 1 finding in 2 passes"
+
+
+# Of those whose findings need more passes than the one that they are about, or the end of the script.
+_NEED_MORE = ("annealing", "deep_tower", "docking", "heavy_ball", "impatient_schedule", "painter_sums", "quick_learner")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "program",
+    [one for i, one in enumerate(broken_programs()) if i % 16 == 0 or one.stem in _NEED_MORE],
+    ids=lambda path: path.stem,
+)
+def test_the_command_shows_the_finding_of_a_broken_program(
+    program: Path, here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first = first_finding(str(program), capfd=capfd)
+    words = shlex.split(first["command"])[2:]
+    search = [] if "--pass" in words else ["--search", "10"]  # as step does
+    main(["record", *words, *search, "-o", "again.tape"])
+    again = first_finding("again.tape", capfd=capfd)
+    assert (again["kind"], again["place"]["line"]) == (first["kind"], first["place"]["line"])
+    assert again["pass"] == first["pass"]
+
+
+def first_finding(file: str, *, capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    capfd.readouterr()
+    main(["diagnose", file, "--json"])
+    found: dict[str, Any] = json.loads(capfd.readouterr().out)["findings"][0]
+    return found
 
 
 def test_nothing_wrong(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

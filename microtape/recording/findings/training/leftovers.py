@@ -29,7 +29,7 @@ class _Leftover(NamedTuple):
     leaf: int
     step: BackwardStep
     served: UpdateRecord  # of another leaf, between the two passes
-    update: UpdateRecord  # of this one, by the sum
+    update: UpdateRecord  # of this one, by the sum; an earlier one if the recording ends before it
 
 
 def left_by_another_loss(program: Program) -> Iterator[Finding]:
@@ -62,9 +62,10 @@ def _leftovers(program: Program) -> Iterator[_Leftover]:
                 continue
             others = sorted((reached[earlier] - reached[position]) & learning)
             served = next(filter(None, [_update(program, one, earlier, position) for one in others]), None)
-            if served is not None and is_used(program, leaf, islice(way, number, None), is_kept):
-                update = next(one for one in program.updated[leaf] if one.passes > passes[position].index)
-                yield _Leftover(position, earlier, leaf, step, served, update)
+            if served is not None and is_used(program, leaf, islice(way, number, None), is_kept) is not False:
+                updates = program.updated[leaf]
+                later = [one for one in updates if one.passes > passes[position].index]
+                yield _Leftover(position, earlier, leaf, step, served, later[0] if later else updates[-1])
                 break
 
 

@@ -236,10 +236,11 @@ def _histogram(finite: list[_Numbers], low: float, high: float, total: int) -> t
         return (total,)
     count = sum([block.size for block in finite])
     sample = _sample(finite, count) if count > _EXACT else np.concatenate(finite).astype(np.float64, copy=False)
-    if max(-low, high) > _LARGE or high - low < 1 / _LARGE:  # a difference could overflow, or its inverse
+    if max(-low, high) > _LARGE or high - low < 1 / _LARGE:  # a difference could overflow, or a bin's width underflow
         scale = max(abs(low), abs(high))
         sample, low, high = sample / scale, low / scale, high / scale
-    bins = ((sample - low) * (_BINS / (high - low))).astype(np.intp)
+    width = (high - low) / _BINS
+    bins = ((sample - low) / width).astype(np.intp)  # times an inverse would round: 103 of 0 to 206 is in the ninth bin
     counts = np.bincount(bins, minlength=_BINS + 1).tolist()
     last = counts.pop()
     counts[-1] += last  # the largest numbers belong to the last bin

@@ -161,6 +161,17 @@ class Program:
         return [step for step in steps if is_leaf[step.node]]
 
     @cached_property
+    def accumulations(self) -> Mapping[int, Sequence[tuple[int, BackwardStep]]]:
+        """For each leaf, its steps that have changed .grad, each with the position of its pass."""
+        found: dict[int, list[tuple[int, BackwardStep]]] = {}
+        for position, pass_ in enumerate(self.recording.passes):
+            for step in self.leaf_steps(pass_):
+                leaf = self.node(step.node).variable
+                if leaf is not None and step.grad_after is not None:
+                    found.setdefault(leaf, []).append((position, step))
+        return found
+
+    @cached_property
     def leaves(self) -> Sequence[TensorRecord]:
         """The leaves that require grad."""
         tensors = self.recording.tensors

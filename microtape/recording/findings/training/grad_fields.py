@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from microtape.recording.findings.program import Program
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Place, Recording, Value
+from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
 
 
@@ -39,15 +39,10 @@ def _has_a_gradient_around(source: str, line: int) -> bool:
     return any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in ast.walk(innermost))
 
 
-def ways_of_leaves(program: Program) -> dict[int, list[tuple[int, BackwardStep]]]:
-    """For each leaf, its steps that have changed .grad, each with the position of its pass."""
-    found: dict[int, list[tuple[int, BackwardStep]]] = {}
-    for position, pass_ in enumerate(program.recording.passes):
-        for step in program.leaf_steps(pass_):
-            leaf = program.node(step.node).variable
-            if leaf is not None and step.grad_after is not None:
-                found.setdefault(leaf, []).append((position, step))
-    return found
+def updates_between(program: Program, leaf: int, earlier: int, later: int) -> Sequence[UpdateRecord]:
+    """The updates of a leaf between two passes, by their positions."""
+    first, last = program.recording.passes[earlier].index, program.recording.passes[later].index
+    return [one for one in program.updated.get(leaf, ()) if first < one.passes <= last]
 
 
 def is_added(before: BackwardStep, step: BackwardStep, is_kept: Callable[[Value, Value], bool]) -> bool:
@@ -64,15 +59,15 @@ def is_used(
 
     None if the recording ends before either happens, as it does after the last of several batches.
     """
-    passes, updates = program.recording.passes, [one.passes for one in program.updated.get(leaf, ())]
     now: tuple[int, BackwardStep] | None = None
     for position, step in ahead:
-        if now is not None and any(passes[now[0]].index < one <= passes[position].index for one in updates):
+        if now is not None and updates_between(program, leaf, now[0], position):
             return True
         if now is not None and not is_added(now[1], step, is_kept):
             return False
         now = position, step
-    is_updated = now is not None and any(passes[now[0]].index < one for one in updates)
+    updates, passes = program.updated.get(leaf, ()), program.recording.passes
+    is_updated = now is not None and any(passes[now[0]].index < one.passes for one in updates)
     return True if is_updated else None
 
 

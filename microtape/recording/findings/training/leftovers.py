@@ -14,7 +14,7 @@ from microtape.recording.findings.training.grad_fields import (
     kept_by,
     learned,
     told_sum,
-    ways_of_leaves,
+    updates_between,
 )
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, UpdateRecord
@@ -46,33 +46,26 @@ def left_by_another_loss(program: Program) -> Iterator[Finding]:
 
 def _leftovers(program: Program) -> Iterator[_Leftover]:
     passes, learning, is_kept = program.recording.passes, learned(program.recording), kept_by(program)
-    ways = ways_of_leaves(program)
     reached: dict[int, set[int]] = {}  # by the position of a pass, the leaves
-    for leaf, way in ways.items():
+    for leaf, way in program.accumulations.items():
         for position, _ in way:
             reached.setdefault(position, set()).add(leaf)
-    for leaf in learning & ways.keys():
-        way = ways[leaf]
+    for leaf in learning & program.accumulations.keys():
+        way = program.accumulations[leaf]
         for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
-            if not is_added(before, step, is_kept):
+            if not is_added(before, step, is_kept) or not program.sizes.largest(step.grad_before) > 0:
                 continue
-            if _update(program, leaf, earlier, position) is not None:  # never reset, which is told
+            if updates_between(program, leaf, earlier, position):  # it is never reset, which is told
                 break
             if passes[earlier].place == passes[position].place or not reached[position] <= reached[earlier]:
                 continue
             others = sorted((reached[earlier] - reached[position]) & learning)
-            served = next(filter(None, [_update(program, one, earlier, position) for one in others]), None)
-            if served is not None and is_used(program, leaf, islice(way, number, None), is_kept) is not False:
+            served = [update for one in others for update in updates_between(program, one, earlier, position)]
+            if served and is_used(program, leaf, islice(way, number, None), is_kept) is not False:
                 updates = program.updated[leaf]
                 later = [one for one in updates if one.passes > passes[position].index]
-                yield _Leftover(position, earlier, leaf, step, served, later[0] if later else updates[-1])
+                yield _Leftover(position, earlier, leaf, step, served[0], later[0] if later else updates[-1])
                 break
-
-
-def _update(program: Program, leaf: int, earlier: int, later: int) -> UpdateRecord | None:
-    """The first update of a leaf between two passes, by their positions."""
-    first, last = program.recording.passes[earlier].index, program.recording.passes[later].index
-    return next((one for one in program.updated.get(leaf, ()) if first < one.passes <= last), None)
 
 
 def _finding(program: Program, found: list[_Leftover]) -> Finding:

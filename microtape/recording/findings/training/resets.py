@@ -15,18 +15,12 @@ from microtape.recording.findings.training.grad_fields import (
     kept_by,
     learned,
     told_sum,
-    ways_of_leaves,
+    updates_between,
 )
 from microtape.recording.findings.training.idle import left_alone
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
-from microtape.recording.model.source import (
-    assignments,
-    expression,
-    is_installed,
-    only_assignment,
-    place_in,
-)
+from microtape.recording.model.source import assignments, expression, is_installed, only_assignment, place_in
 
 _IN_A_CONTAINER = re.compile(r"((?:\w+(?:\[[^]]+\])?\.)+\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 
@@ -43,14 +37,11 @@ def never_reset(program: Program) -> Iterator[Finding]:
     summed: list[tuple[int, int, BackwardStep]] = []
     learning, passes = learned(program.recording), program.recording.passes
     is_kept = kept_by(program)
-    for leaf, way in ways_of_leaves(program).items():
+    for leaf, way in program.accumulations.items():
         for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
             if not is_added(before, step, is_kept):
                 continue
-            updates = [
-                one for one in program.updated.get(leaf, ())
-                if passes[earlier].index < one.passes <= passes[position].index
-            ]  # fmt: skip
+            updates = updates_between(program, leaf, earlier, position)
             if leaf in learning and updates:
                 used = is_used(program, leaf, islice(way, number, None), is_kept)
                 if used or (used is None and passes[position].place == passes[earlier].place):
@@ -78,11 +69,9 @@ def _first_of_round(program: Program, leaf: int, before: Sequence[int], position
 
     `before` are the positions of the passes that gave the leaf a gradient before this one.
     """
-    passes, updates = program.recording.passes, [one.passes for one in program.updated.get(leaf, ())]
-    first = before[-1]
+    passes, first = program.recording.passes, before[-1]
     for one in reversed(before):
-        is_updated = any(passes[one].index < update <= passes[first].index for update in updates)
-        if is_updated or passes[one].place == passes[position].place:
+        if updates_between(program, leaf, one, first) or passes[one].place == passes[position].place:
             break
         first = one
     return passes[first].place

@@ -16,8 +16,8 @@ from pathlib import Path
 from microtape.errors import RecordingError
 from microtape.recording.file.tape_file import load, save
 from tests.kills.killing import PATIENCE, Outcome
-from tests.support import handmade
 from tests.support.pseudo_terminal import ROOT, PseudoTerminal, microtape
+from tests.support.recordings import handmade
 
 MOST_LOST = 2.0  # seconds of typing
 LEFT = (".tape-*", ".unfinished-*")

@@ -19,8 +19,8 @@ from lessons.learner.progress import Progress
 from microtape.recording.file.journal import JournalWriter, journal_of
 from microtape.recording.file.tape_file import load, save, to_bytes
 from microtape.recording.model.model import Recording
-from tests.support import handmade
 from tests.support.course import COURSE
+from tests.support.recordings import handmade
 from tui.shell.remembered import Remembered, SavedMoment
 from tui.time.cursor import StepCursor
 from tui.words.exporting import KINDS, Export

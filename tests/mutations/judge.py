@@ -15,7 +15,7 @@ from microtape.recording.file.tape_file import load
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks
-from tests.support.long_recordings import all_long
+from tests.support.recordings.long_recordings import all_long
 from tui.beside.rank_diagnosis import RankDiagnosis
 from tui.shell.printing import safe
 from tui.shell.spans import line, plain

@@ -19,8 +19,8 @@ from tui.time.box_picture import box_lines
 from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
 from tui.words.copying import copyables
-from tui.words.inside import InsideWords
-from tui.words.inside_lines import heading
+from tui.words.functions.inside import InsideWords
+from tui.words.functions.inside_lines import heading
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import pass_lines, passes_of
 from tui.words.sentence import sentence

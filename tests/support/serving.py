@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from microtape import save
-from tests.support import handmade
+from tests.support.recordings import handmade
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from microtape.recording.file.tape_file import save, to_bytes
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.shell.exits import Exit
 
 LITTLE = 100  # bytes: where the disk is full, no file gets longer

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 import microtape as mt
-from tests.support.live import box, leaf, recorded
+from tests.support.recordings.live import box, leaf, recorded
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import Arrow, Box, VisualGraph
 from viz.basics.heat import Heat

@@ -16,7 +16,7 @@ import viz
 from microtape.errors import RecordingError
 from microtape.recording.engines import snapshot
 from tests.support.full_disk import full_disk
-from tests.support.handmade import diamond, failing
+from tests.support.recordings.handmade import diamond, failing
 from tests.support.rendering import needs_graphviz
 
 

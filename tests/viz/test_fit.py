@@ -15,7 +15,7 @@ import pytest
 
 import microtape as mt
 import viz
-from tests.support.handmade import diamond, failing
+from tests.support.recordings.handmade import diamond, failing
 from tests.support.rendering import needs_graphviz
 from tests.viz.gallery.gaps import outside
 from tests.viz.gallery.kinds import KINDS
@@ -95,7 +95,7 @@ def test_a_mistake_gives_one_clear_line(options: dict[str, Any], message: str) -
 
 
 def test_another_process_with_other_hashes_fits_it_alike() -> None:
-    program = "import sys, viz; from tests.support.handmade import failing; "
+    program = "import sys, viz; from tests.support.recordings.handmade import failing; "
     program += "sys.stdout.buffer.write(viz.draw(failing(), fit='slide').dot.encode())"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment)

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import Recording
-from tests.support.random_recordings import recordings
+from tests.support.recordings.random_recordings import recordings
 from viz.basics.errors import DrawError
 from viz.basics.options import DETAILS
 from viz.drawing import draw

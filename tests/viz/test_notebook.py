@@ -20,8 +20,8 @@ from microtape.recording.engines import ProgramRecorder
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.recorder import Recorder
 from tests.support.browser import PATIENCE, Browser, needs_browser
-from tests.support.handmade import chain, diamond, failing
 from tests.support.kernels import execute
+from tests.support.recordings.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
 from viz import notebook, notebook_parts
 

@@ -11,7 +11,7 @@ import pytest
 import microtape as mt
 import viz
 from microtape.recording import Recording, record
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 from viz.basics.errors import DrawError, GraphvizError, TooLargeError
 
 

@@ -13,12 +13,12 @@ from tui.shell.spans import Line, Span, line
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 from tui.time.node_names import AtLine
+from tui.widgets.lines.role_styles import styled
+from tui.widgets.lines.styled_text import StyledLine, TextSegment
 from tui.widgets.pane import TextPane
 from tui.widgets.program_text import CURRENT, FAULT, ProgramText
-from tui.widgets.role_styles import styled
-from tui.widgets.styled_text import StyledLine, TextSegment
-from tui.words.contract import contract
-from tui.words.inside import InsideWords
+from tui.words.functions.contract import contract
+from tui.words.functions.inside import InsideWords
 
 NAMES, OPS, OPERANDS = (4, 20), (6, 12), (0, 26)  # the least and the most characters of a column
 MARKS = {"done": "✓", "current": "▶", "raised": "✗", "to come": "·"}

@@ -25,9 +25,9 @@ from tui.time.source import place_of
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.footer import Footer
 from tui.widgets.help import HelpScreen
-from tui.widgets.role_styles import content
-from tui.words.inside import InsideWords
-from tui.words.inside_lines import counted, heading
+from tui.widgets.lines.role_styles import content
+from tui.words.functions.inside import InsideWords
+from tui.words.functions.inside_lines import counted, heading
 
 WIDE, HIGH = 110, 36  # from this width the contract stands beside the code, from this height below it; else nowhere
 PREFACE = (

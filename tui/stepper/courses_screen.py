@@ -16,7 +16,7 @@ from microtape.recording.model.model import Recording
 from tui.stepper.passes_screen import LazyLine
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.courses import Course, columns, courses, heading, row, titles
 
 WIDEST = 160

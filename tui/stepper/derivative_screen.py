@@ -15,7 +15,7 @@ from tui.shell.clipboard import copy
 from tui.shell.spans import plain, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.jacobians import derivative_lines
 from tui.words.titles import title
 

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 from microtape.recording.findings import Finding
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.findings import row_of
 
 

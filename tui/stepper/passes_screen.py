@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 from tui.shell.spans import plain
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.passes import Pair, PassOf, headings, pass_lines, row
 
 STYLE = """

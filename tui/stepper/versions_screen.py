@@ -17,7 +17,7 @@ from tui.shell.spans import Line, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.versions import uncounted, versions_told, whose_memory
 
 WIDEST = 120  # columns

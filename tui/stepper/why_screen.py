@@ -21,9 +21,9 @@ from tui.time.cursor import StepCursor
 from tui.time.finding_moments import moment_of
 from tui.widgets.choices import Choices
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 from tui.words.findings import carried, explained, findings_at
-from tui.words.inside_lines import opens
+from tui.words.functions.inside_lines import opens
 from tui.words.why import Subject, label, move_element, not_a_leaf_note, promised, subject, why
 from tui.words.why_none import why_no_grad
 

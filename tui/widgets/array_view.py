@@ -31,7 +31,7 @@ from microtape.recording.model.summary import summarize
 from tui.shell.clipboard import copy
 from tui.time.arrays import about_lines, exact_text
 from tui.widgets.dialog import Dialog, keys_below
-from tui.widgets.role_styles import content
+from tui.widgets.lines.role_styles import content
 
 AROUND = 9  # lines of the page around the numbers
 NEGATIVE, POSITIVE, NOT_FINITE = (70, 130, 220), (220, 90, 60), (200, 60, 200)

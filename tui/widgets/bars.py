@@ -16,8 +16,8 @@ from microtape.basics.ranks import rank_said
 from microtape.recording.model.model import Pass, Recording
 from tui.shell.spans import shown
 from tui.time.cursor import StepCursor
-from tui.widgets.strip_renderer import StripRenderer
-from tui.widgets.styled_text import StyledLine, TextSegment
+from tui.widgets.lines.strip_renderer import StripRenderer
+from tui.widgets.lines.styled_text import StyledLine, TextSegment
 from tui.words.trace import never_called, pass_number, pass_title
 
 _PLACE_WIDTH = 36

@@ -9,8 +9,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.shell.spans import Line
-from tui.widgets.role_styles import styled
-from tui.widgets.strip_renderer import StripRenderer
+from tui.widgets.lines.role_styles import styled
+from tui.widgets.lines.strip_renderer import StripRenderer
 
 LINES = 2
 

@@ -17,7 +17,7 @@ from microtape.recording.findings import Severity
 from tui.time.box_layout import HEIGHT, BoxLayout
 from tui.time.box_picture import BoxPicture, PictureSpan
 from tui.time.cursor import StepCursor
-from tui.widgets.line_view import LineView
+from tui.widgets.lines.line_view import LineView
 from tui.widgets.tape import TapeView
 from tui.words.findings import ASCII_SIGNS, SIGNS
 

@@ -13,9 +13,9 @@ from textual.widget import Widget
 
 from microtape.recording.findings import Finding
 from tui.shell.spans import Line
-from tui.widgets.role_styles import STYLES, styled
-from tui.widgets.strip_renderer import StripRenderer
-from tui.widgets.styled_text import StyledLine, TextSegment, wrap
+from tui.widgets.lines.role_styles import STYLES, styled
+from tui.widgets.lines.strip_renderer import StripRenderer
+from tui.widgets.lines.styled_text import StyledLine, TextSegment, wrap
 from tui.words.findings import ROLES, finding_line
 
 LOW = 24  # lines: a lower terminal has none to spare

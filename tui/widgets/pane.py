@@ -13,10 +13,10 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from tui.time.cursor import StepCursor
-from tui.widgets.click_targets import moment_at
-from tui.widgets.line_view import LineView
-from tui.widgets.strip_renderer import StripRenderer
-from tui.widgets.styled_text import StyledLine, plain, wrap
+from tui.widgets.lines.click_targets import moment_at
+from tui.widgets.lines.line_view import LineView
+from tui.widgets.lines.strip_renderer import StripRenderer
+from tui.widgets.lines.styled_text import StyledLine, plain, wrap
 
 Moment = TypeVar("Moment")
 

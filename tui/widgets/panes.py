@@ -10,10 +10,10 @@ from textual.message import Message
 from tui.shell.key_names import KeyNames
 from tui.shell.user_keys import actions_of
 from tui.time.cursor import StepCursor
+from tui.widgets.lines.role_styles import styled
+from tui.widgets.lines.styled_text import StyledLine
 from tui.widgets.pane import Pane
-from tui.widgets.role_styles import styled
 from tui.widgets.source_pane import SourcePane
-from tui.widgets.styled_text import StyledLine
 from tui.widgets.watch_pane import WatchPane
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import sentence

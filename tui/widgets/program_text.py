@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from microtape.recording.model.model import Place
-from tui.widgets.styled_text import StyledLine, TextSegment, joined, plain, restyled
+from tui.widgets.lines.styled_text import StyledLine, TextSegment, joined, plain, restyled
 from tui.widgets.tape_rows import ASCII_GLYPHS, GLYPHS
 
 CURRENT = "bold on $accent-muted"

@@ -12,9 +12,9 @@ from textual.reactive import reactive
 from microtape.recording.model.model import Place
 from tui.time.cursor import StepCursor
 from tui.time.source import place_of
+from tui.widgets.lines.styled_text import StyledLine, TextSegment
 from tui.widgets.pane import Pane
 from tui.widgets.program_text import CURRENT, FAULT, ProgramText
-from tui.widgets.styled_text import StyledLine, TextSegment
 
 ROLES = {"saved": "kept here", "modified": "overwritten here", "forward": "computed here", "raised": "raised here"}
 

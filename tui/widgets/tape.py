@@ -25,7 +25,7 @@ from tui.time.cursor import StepCursor
 from tui.time.listing import GroupRow, Listing, PassTape
 from tui.time.row_texts import RowCells, fit
 from tui.time.timeline import Timeline
-from tui.widgets.line_view import LineView
+from tui.widgets.lines.line_view import LineView
 from tui.widgets.tape_rows import RowPainter, TapeState
 from tui.words.event_rows import events_width
 from viz.planning.fold_tree import Group

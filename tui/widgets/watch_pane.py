@@ -13,9 +13,9 @@ from tui.shell.spans import Line, Role, Span, line
 from tui.shell.user_keys import actions_of
 from tui.time.breakpoints import Breakpoint, Breakpoints
 from tui.time.cursor import StepCursor
+from tui.widgets.lines.role_styles import styled
+from tui.widgets.lines.styled_text import StyledLine
 from tui.widgets.pane import Pane
-from tui.widgets.role_styles import styled
-from tui.widgets.styled_text import StyledLine
 from tui.words.titles import title
 
 LABEL = 9  # the width of the labels on the left, as in the other panes

@@ -23,9 +23,9 @@ from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.lesson_names import lesson_of_error
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
-from tui.words.contract import arrived_at, renamed
-from tui.words.contract_rows import ContractRows
 from tui.words.differences import check_lines
+from tui.words.functions.contract import arrived_at, renamed
+from tui.words.functions.contract_rows import ContractRows
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
 from tui.words.titles import output_title, title

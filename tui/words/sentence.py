@@ -19,7 +19,7 @@ from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
-from tui.words.contract import arrived_at, contract_at, defined
+from tui.words.functions.contract import arrived_at, contract_at, defined
 from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.titles import output_title, title
 from tui.words.worked_rule import derivatives

@@ -20,7 +20,7 @@ from tui.time.timeline import Timeline
 from tui.words.differences import checks_of
 from tui.words.event_rows import event_line
 from tui.words.findings import row_of
-from tui.words.inside_lines import call_lines
+from tui.words.functions.inside_lines import call_lines
 from tui.words.jacobians import derivative_lines
 from tui.words.pane_texts import LABEL, PaneTexts
 from tui.words.sentence import computed, sentence

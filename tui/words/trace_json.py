@@ -28,8 +28,8 @@ from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
 from tui.time.listing import FoldedTape, GroupRow
 from tui.time.source import place_of
-from tui.words.contract import contract_at
-from tui.words.inside import InsideWords
+from tui.words.functions.contract import contract_at
+from tui.words.functions.inside import InsideWords
 from tui.words.pane_texts import PaneTexts
 from tui.words.passes import PassOf, compare, list_passes
 from tui.words.sentence import computed, sentence

@@ -18,9 +18,9 @@ from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
-from tui.words.contract import arrived_at, contract
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
+from tui.words.functions.contract import arrived_at, contract
 from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none

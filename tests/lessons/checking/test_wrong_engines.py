@@ -9,7 +9,7 @@ from lessons.checking.record import record_check, record_program
 from lessons.checking.wrong_engines import FAULTS, injected
 from lessons.model import fault_names
 from tests.support.course import COURSE
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 
 WRONG = [lesson for lesson in COURSE if lesson.wrong_engine]
 

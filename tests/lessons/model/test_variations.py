@@ -11,7 +11,7 @@ from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import failures
 from lessons.proving.tasks import variations_are_tasks, wrong_guesses_get_a_hint
 from tests.support.lesson_folder import HEADER, LESSON, write_lesson
-from tests.support.recorded_once import record_task_once
+from tests.support.recordings.recorded_once import record_task_once
 
 PRODUCT = '''\
 def {name}(random):

@@ -6,7 +6,7 @@ from lessons.proving.evidence import Evidence
 from lessons.proving.proofs import COURSE_PROOFS, PROOFS, failures
 from lessons.proving.vocabulary import introduces_what_it_uses
 from tests.support.course import COURSE
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tests.support.shared_process import shared_process
 
 

@@ -20,7 +20,7 @@ from microtape.recording.writing.calls.call import CALLS, FIRST, LAST, LONG
 from microtape.recording.writing.recorder import Recorder
 from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program
-from tests.support.random_recordings import plain
+from tests.support.recordings.random_recordings import plain
 
 
 def recorded(run: Callable[[], Any], **options: Any) -> Recording:

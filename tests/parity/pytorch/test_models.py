@@ -28,7 +28,7 @@ from tests.parity.pytorch.beside import (
 )
 from tests.programs.corpus import HERE
 from tests.support.every_view import drawn, printed, through_a_file
-from tests.support.random_recordings import plain
+from tests.support.recordings.random_recordings import plain
 
 MODELS = sorted((HERE / "pytorch" / "models").glob("*.py"))
 each_model = pytest.mark.parametrize("program", MODELS, ids=lambda path: path.stem)

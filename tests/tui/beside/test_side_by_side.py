@@ -8,8 +8,8 @@ import microtape as mt
 from microtape.recording import snapshot
 from microtape.recording.comparing import compare
 from microtape.recording.model.model import Recording
-from tests.support import handmade
-from tests.support.renumbered import renumbered
+from tests.support.recordings import handmade
+from tests.support.recordings.renumbered import renumbered
 from tui.beside.side_by_side import SideBySide
 from tui.time.cursor import StepCursor
 

@@ -10,7 +10,7 @@ import pytest
 
 from microtape import save
 from microtape.recording.script.ending import ScriptRun
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.shell import opening

@@ -18,7 +18,7 @@ from microtape import save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import FAULT
 from tests.programs.corpus import HERE, broken_programs
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 from tui.words.diagnosis import Diagnosis

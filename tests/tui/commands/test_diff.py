@@ -11,7 +11,7 @@ import pytest
 
 from microtape import save
 from microtape.recording.model.summary import summarize
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 

@@ -9,7 +9,7 @@ import pytest
 
 import microtape as mt
 import viz
-from tests.support.handmade import chain, diamond, failing
+from tests.support.recordings.handmade import chain, diamond, failing
 from tests.support.rendering import needs_graphviz
 from tui.commands.cli import main
 from tui.commands.picture_options import as_typed

@@ -12,8 +12,8 @@ import pytest
 
 import microtape
 from microtape import load, save
-from tests.support import handmade
-from tests.support.ranks import Model, trained
+from tests.support.recordings import handmade
+from tests.support.recordings.ranks import Model, trained
 from tui.beside.rank_diagnosis import pattern_of
 from tui.commands.cli import main
 from tui.shell.exits import Exit

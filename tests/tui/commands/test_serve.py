@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from microtape import save
-from tests.support import handmade
 from tests.support.browser import Browser, needs_browser
+from tests.support.recordings import handmade
 from tests.support.serving import serving
 from tui.commands.cli import main
 from tui.shell.exits import Exit

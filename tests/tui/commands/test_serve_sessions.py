@@ -16,7 +16,7 @@ import pytest
 
 from microtape import save
 from tests.reliability.sessions import has_ended, memory, sessions_of
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.serving import PATIENCE, free_port, serving
 from tui.shell.exits import Exit
 from tui.stepper.launch import command_line

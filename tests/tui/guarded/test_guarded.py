@@ -8,7 +8,7 @@ from textual import events
 from textual.app import App, ScreenStackError
 
 import tui.guarded.trouble_report as trouble_report
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import bar, stepper
 from tui.guarded.app import MOST, GuardedApp
 from tui.guarded.trouble_report import write_report

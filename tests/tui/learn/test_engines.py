@@ -5,7 +5,7 @@ from textual.widgets import Input, OptionList
 
 from lessons import Workspace
 from tests.support.course import COURSE
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.commands.cli import main
 from tui.learn.app import CourseScreen, LearnApp

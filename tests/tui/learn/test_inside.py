@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.support.course import COURSE
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_forward
 

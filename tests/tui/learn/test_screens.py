@@ -16,7 +16,7 @@ from lessons import Course, Workspace, load_course
 from lessons.checking.verdict_report import Said
 from tests.support.course import COURSE as REAL
 from tests.support.lesson_folder import EXERCISE, HEADER, LESSON, write_lesson
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.learn.app import CourseScreen, LearnApp
 from tui.learn.confirm import ConfirmScreen

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lessons import load_course
-from tests.support.recorded_once import record_task_once
+from tests.support.recordings.recorded_once import record_task_once
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 

@@ -8,7 +8,7 @@ from textual.events import Paste
 
 from lessons import Lesson, Workspace
 from tests.support.course import COURSE
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tests.support.waiting import until
 from tui.learn.app import LearnApp
 from tui.learn.exercise import Editor

@@ -16,8 +16,8 @@ from lessons import Workspace
 from microtape.errors import RecordingError
 from microtape.recording.comparing import compare
 from microtape.recording.model.model import Recording
-from tests.support import handmade
 from tests.support.course import COURSE
+from tests.support.recordings import handmade
 from tui.beside.two_recordings import TwoRecordings
 from tui.learn.app import LearnApp
 from tui.shell.demos import EXAMPLES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.recorded_once import record_program_once
+from tests.support.recordings.recorded_once import record_program_once
 from tests.tui.random_events.events import Event, random_events
 from tests.tui.random_events.play import play
 from tests.tui.random_events.shrink import shrink

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from microtape import load, save
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.commands.cli import main
 from tui.shell import progress
 from tui.shell.exits import Exit

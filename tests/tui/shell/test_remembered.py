@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lessons.learner import workspace
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.commands.cli import main

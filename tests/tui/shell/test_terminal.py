@@ -9,8 +9,8 @@ import time
 import pytest
 
 import microtape as mt
-from tests.support import handmade
 from tests.support.pseudo_terminal import PATIENCE, PseudoTerminal, microtape, needs_terminal
+from tests.support.recordings import handmade
 from tui.shell.remembered import Remembered, SavedMoment, key_of
 
 pytestmark = needs_terminal

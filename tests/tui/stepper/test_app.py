@@ -7,7 +7,7 @@ import pytest
 
 import microtape
 from microtape.basics import collector
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tui.stepper.app import StepperApp
 from tui.stepper.parts.arrangement import SMALLEST

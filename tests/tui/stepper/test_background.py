@@ -5,7 +5,7 @@ import threading
 import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
 from tui.stepper.parts import background

@@ -10,7 +10,7 @@ import pytest
 import microtape as mt
 from microtape.recording.comparing import compare
 from microtape.recording.model.model import Recording
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
 from tui.beside.two_recordings import TwoRecordings

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 import tui
 from microtape import load
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tests.tui.stepper.test_copy_export import notices
@@ -21,7 +21,7 @@ from tui.stepper.parts.arrangement import SMALLEST
 from tui.stepper.parts.key_declarations import help_rows
 from tui.stepper.stepper import KEYS, StepperScreen
 from tui.widgets.help import HelpScreen
-from tui.widgets.line_view import LineView
+from tui.widgets.lines.line_view import LineView
 from tui.widgets.palette import LEFT_OUT, commands_of
 from tui.widgets.tabs import Tabs
 from tui.widgets.themes import THEMES

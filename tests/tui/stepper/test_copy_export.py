@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Input
 
 from microtape import load
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.rendering import needs_graphviz
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.shell.clipboard import MOST

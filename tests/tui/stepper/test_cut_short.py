@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor

@@ -4,7 +4,7 @@ import pytest
 
 import microtape
 from microtape.recording.script.run import record_script
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import bar, row, shown, stepper
 from tui.shell.demos import EXAMPLES

@@ -6,11 +6,11 @@ import pytest
 
 import microtape
 from microtape.recording.script.run import record_script
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import stepper
 from tui.shell.demos import EXAMPLES
-from tui.widgets.line_view import LineView
+from tui.widgets.lines.line_view import LineView
 from tui.widgets.prompt import Prompt
 
 KEYS = [

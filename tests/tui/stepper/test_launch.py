@@ -12,7 +12,7 @@ import pytest
 import microtape
 import tui
 from microtape.errors import RecordingError
-from tests.support import handmade
+from tests.support.recordings import handmade
 
 ROOT = Path(__file__).parents[3]
 
@@ -84,7 +84,7 @@ def test_importing_tui_loads_no_textual():
 
 IN_A_LOOP = """\
 import asyncio, tui
-from tests.support import handmade
+from tests.support.recordings import handmade
 
 async def main():
     tui.step(handmade.diamond())

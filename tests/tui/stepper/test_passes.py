@@ -11,7 +11,7 @@ import pytest
 import microtape as mt
 import tui
 from microtape import load, save
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main

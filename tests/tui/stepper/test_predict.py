@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 import microtape as mt
 from microtape.recording.model.formula import used_symbols
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, bar, sentence, shown, stepper
 from tui.stepper.predict_screen import PredictScreen, Question, question_about
 from tui.time.cursor import StepCursor

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks
-from tests.support.ranks import Model, trained
+from tests.support.recordings.ranks import Model, trained
 from tests.tui.stepper.test_app import LARGE, SMALL, shown, stepper
 from tests.tui.stepper.test_beside import lines, place
 from tests.tui.stepper.test_copy_export import notices

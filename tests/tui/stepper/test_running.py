@@ -5,7 +5,7 @@ import pytest
 
 from microtape.recording.choosing.condition import Condition, ExpressionError, Facts
 from microtape.recording.model.summary import summarize
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tui.shell.spans import plain

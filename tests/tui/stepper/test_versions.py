@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import handmade, in_place
+from tests.support.recordings import handmade, in_place
 from tests.tui.stepper.test_app import SMALL, bar, row, shown, stepper
 from tui.stepper.versions_screen import VersionsScreen
 from tui.widgets.tape import TapeView

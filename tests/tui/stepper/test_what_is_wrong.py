@@ -6,7 +6,7 @@ import microtape as mt
 from microtape.recording.findings import findings
 from tests.programs.corpus import HERE, broken_programs, recorded
 from tests.programs.corpus import recording_of as own_engine
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import bar, row, shown, stepper
 from tui.shell.spans import plain
 from tui.stepper.findings_screen import FindingsScreen

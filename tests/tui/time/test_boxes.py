@@ -10,8 +10,8 @@ from rich.cells import cell_len
 
 import microtape as mt
 from microtape import save
-from tests.support import handmade, in_place
-from tests.support.live import leaf, recorded
+from tests.support.recordings import handmade, in_place
+from tests.support.recordings.live import leaf, recorded
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main
 from tui.time.box_layout import HEIGHT, lay_out

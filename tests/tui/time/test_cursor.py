@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from microtape.recording.file.tape_file import load
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.shell.demos import names, recording_of
 from tui.time.cursor import StepCursor
 

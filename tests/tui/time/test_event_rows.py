@@ -3,7 +3,7 @@
 from hypothesis import given
 
 import microtape as mt
-from tests.support.random_recordings import recordings
+from tests.support.recordings.random_recordings import recordings
 from tui.time.event_rows import FEW, EndRow, WriteRow, event_rows
 from tui.time.listing import Listing
 from tui.time.timeline import Timeline

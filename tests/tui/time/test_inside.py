@@ -11,7 +11,7 @@ from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import fill_in, parse_formula
 from microtape.tape.operation import Operation
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, sentence, shown, stepper
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microtape.recording.model.model import EdgeRecord
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.time.lane_allocation import Rows
 from tui.time.lanes import CONNECTORS, DOWN, LEFT, RIGHT, TO_ASCII, UP, Lanes
 

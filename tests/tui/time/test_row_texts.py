@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 import microtape
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
 from tui.time.timeline import Timeline

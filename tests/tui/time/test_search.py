@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, bar, shown, stepper
 from tui.time.cursor import StepCursor
 from tui.time.search import matches

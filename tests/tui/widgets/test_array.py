@@ -9,7 +9,7 @@ from textual.app import App
 
 import microtape as mt
 from microtape.recording.model.summary import summarize
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, shown, stepper
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor

@@ -6,7 +6,7 @@ import pytest
 
 import tui
 from microtape import load
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, row, shown, stepper
 from tui.stepper.stepper import StepperScreen

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microtape.recording.model.model import CourseRecord, ParameterRecord, Statistics
-from tests.support import handmade
-from tests.support.random_recordings import PARAMETERS
+from tests.support.recordings import handmade
+from tests.support.recordings.random_recordings import PARAMETERS
 from tui.shell.spans import plain
 from tui.words.courses import course_lines, courses
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.recording.file.tape_file import save
 from microtape.recording.model.model import Summary
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.commands.cli import main
 from tui.time.cursor import StepCursor
 from tui.words.trace import trace, trace_step

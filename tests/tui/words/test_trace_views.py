@@ -8,7 +8,7 @@ import pytest
 import tui
 from microtape import save
 from tests.programs.corpus import HERE, recorded
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.commands.cli import main
 from tui.shell.exits import Exit
 

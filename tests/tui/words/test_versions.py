@@ -3,7 +3,7 @@
 import pytest
 
 import microtape as mt
-from tests.support import in_place
+from tests.support.recordings import in_place
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
 from tui.time.event_rows import EndRow, WriteRow

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import microtape as mt
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, bar, row, shown, stepper
 from tui.shell.spans import plain
 from tui.stepper.why_screen import MOST_TERMS

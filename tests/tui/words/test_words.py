@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import microtape as mt
 from lessons.checking.wrong_engines import injected
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tui.shell.spans import line, plain, sentence_list, wrapped
 from tui.time.cursor import StepCursor
 from tui.words.pane_texts import PaneTexts

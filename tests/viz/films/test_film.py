@@ -24,7 +24,7 @@ import viz
 from microtape.recording.model.model import Recording
 from microtape.recording.moments.moment import PassTimeline
 from tests.support.browser import PATIENCE, Browser, needs_browser
-from tests.support.handmade import chain, diamond, failing, twice
+from tests.support.recordings.handmade import chain, diamond, failing, twice
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import SPACE, VisualGraph
 from viz.basics.heat import heat

@@ -14,8 +14,8 @@ import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
 from microtape.utils.checkpoint import checkpoint
-from tests.support.live import box, leaf, recorded
-from tests.support.random_recordings import recordings
+from tests.support.recordings.live import box, leaf, recorded
+from tests.support.recordings.random_recordings import recordings
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import Box, VisualGraph
 from viz.insides.inside_graph import build_inside, inside_picture

@@ -24,7 +24,7 @@ import microtape.ops
 import viz
 from microtape.recording.model.model import ErrorRecord, Recording
 from microtape.tape.node import Node
-from tests.support.handmade import diamond, failing
+from tests.support.recordings.handmade import diamond, failing
 from tests.support.rendering import needs_graphviz
 from viz.basics.characters import left_to_right, to_ascii, visible
 from viz.basics.graph import STATE_GLYPHS
@@ -57,7 +57,7 @@ def test_the_dot_text_is_the_golden_one(name: str, dot: object) -> None:
 
 
 def test_another_process_with_other_hashes_writes_the_same_bytes() -> None:
-    program = "import sys, viz; from tests.support.handmade import failing; "
+    program = "import sys, viz; from tests.support.recordings.handmade import failing; "
     program += "sys.stdout.buffer.write(viz.draw(failing()).dot.encode())"
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[2]), "PYTHONHASHSEED": "7"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, env=environment)

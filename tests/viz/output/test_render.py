@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import viz
-from tests.support.handmade import chain, diamond
+from tests.support.recordings.handmade import chain, diamond
 from tests.support.rendering import needs_graphviz
 from viz.output import graphviz_api, render
 from viz.output.render import _run

@@ -16,7 +16,7 @@ import microtape as mt
 import viz
 from microtape.recording.model.model import Recording
 from microtape.recording.model.summary import summarize
-from tests.support.handmade import chain
+from tests.support.recordings.handmade import chain
 from tests.support.rendering import needs_graphviz
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Box, VisualGraph

@@ -9,7 +9,7 @@ import viz
 from microtape.recording.findings import Finding, findings
 from microtape.recording.model.model import Recording
 from tests.programs.corpus import HERE, recorded
-from tests.support.handmade import failing
+from tests.support.recordings.handmade import failing
 from viz.basics.graph import VisualGraph
 from viz.scene.callouts import FAILURES, FEW_LINES, MOST_CALLOUTS
 from viz.scene.visual_graph import build_graph

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import microtape as mt
-from tests.support.live import box, leaf, recorded
+from tests.support.recordings.live import box, leaf, recorded
 from viz.basics.graph import Box
 from viz.films.fixed_layout import FixedLayout
 from viz.scene.visual_graph import build_graph

@@ -9,7 +9,7 @@ import pytest
 
 import microtape as mt
 from microtape.recording.model.model import Recording
-from tests.support.handmade import ADD, MUL, Tape, chain, diamond, failing, twice
+from tests.support.recordings.handmade import ADD, MUL, Tape, chain, diamond, failing, twice
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Arrow, Box, Cluster, VisualGraph
 from viz.planning.ranks import above_clusters, assign_ranks

@@ -6,7 +6,7 @@ import re
 from xml.etree import ElementTree
 
 import microtape as mt
-from tests.support.live import box, leaf, recorded
+from tests.support.recordings.live import box, leaf, recorded
 from tests.support.rendering import needs_graphviz
 from viz.basics.graph import Box, VisualGraph
 from viz.basics.theme import LIGHT

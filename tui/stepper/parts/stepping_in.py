@@ -10,7 +10,7 @@ from tui.stepper.parts.stops import Stops
 from tui.time.calls import CallCursor, caller_of, everywhere
 from tui.time.cursor import StepCursor
 from tui.widgets.footer import Footer
-from tui.words.inside_lines import why_not
+from tui.words.functions.inside_lines import why_not
 
 INTO = "into your function that ran here: forward, backward, a hook, ...; {step_out} comes out, also of an inner pass"
 

@@ -11,7 +11,7 @@ import microtape as mt
 from microtape import load, save
 from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, shown, stepper
 from tui.commands.cli import main
 from tui.shell.exits import Exit

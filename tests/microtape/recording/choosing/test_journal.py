@@ -25,7 +25,7 @@ from microtape.recording.file.journal import START, parts_of
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.model.model import Recording
 from tests.microtape.recording.writing.test_segments import PROGRAMS, Program, training
-from tests.support.random_recordings import plain
+from tests.support.recordings.random_recordings import plain
 
 
 def journaled(program: Program, out: Path, after_pass: Callable[[ProgramRecorder, int], None], **keeps: Any) -> None:

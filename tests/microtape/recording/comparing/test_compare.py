@@ -19,9 +19,9 @@ from microtape.recording.comparing.courses import compare_courses
 from microtape.recording.comparing.rounding import Tolerance
 from microtape.recording.model.model import CourseRecord, Recording, Summary
 from microtape.recording.model.summary import summarize
-from tests.support import handmade
-from tests.support.random_recordings import courses, recordings
-from tests.support.renumbered import renumbered
+from tests.support.recordings import handmade
+from tests.support.recordings.random_recordings import courses, recordings
+from tests.support.recordings.renumbered import renumbered
 
 Program = Callable[[], None]
 

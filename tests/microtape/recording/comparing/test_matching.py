@@ -13,7 +13,7 @@ import microtape as mt
 from microtape.recording.comparing import compare
 from microtape.recording.comparing.matching import Matching
 from microtape.recording.model.model import Place, Recording
-from tests.support.renumbered import renumbered
+from tests.support.recordings.renumbered import renumbered
 
 LAYERS = 6
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from microtape.recording.comparing.measuring import measure, worst
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
-from tests.support.random_recordings import VALUES
+from tests.support.recordings.random_recordings import VALUES
 
 NAN, INF = math.nan, math.inf
 

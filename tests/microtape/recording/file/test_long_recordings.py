@@ -20,9 +20,9 @@ from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
 from microtape.recording.model.model import NodeRecord, Recording
 from microtape.recording.tables.columns import NONE, Numbers, Table
-from tests.support import handmade
-from tests.support.long_recordings import all_long
-from tests.support.random_recordings import plain, recordings
+from tests.support.recordings import handmade
+from tests.support.recordings.long_recordings import all_long
+from tests.support.recordings.random_recordings import plain, recordings
 from tui.words.trace import trace
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as hnp
 
 import microtape as mt
 from microtape.errors import RecordingError
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 
 DTYPES = [mt.bool, mt.uint8, mt.int8, mt.int16, mt.int32, mt.int64, mt.float16, mt.float32, mt.float64, mt.complex64]
 tensors = st.builds(

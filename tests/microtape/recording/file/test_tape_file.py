@@ -24,7 +24,7 @@ from microtape.recording.findings import findings
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.summary import summarize
 from microtape.recording.moments.moment import PassTimeline
-from tests.support.random_recordings import plain, recordings
+from tests.support.recordings.random_recordings import plain, recordings
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 

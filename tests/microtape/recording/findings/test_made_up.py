@@ -12,8 +12,8 @@ from microtape.recording.file.integrity import check_integrity
 from microtape.recording.findings.find import findings
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE, Finding
 from microtape.recording.model.model import NodeRecord, Recording
-from tests.support import handmade
-from tests.support.random_recordings import recordings
+from tests.support.recordings import handmade
+from tests.support.recordings.random_recordings import recordings
 
 
 @given(recordings())

@@ -13,7 +13,7 @@ from microtape.recording.file.tape_file import load
 from microtape.recording.findings import findings
 from microtape.recording.findings.remedies import out_of_place
 from microtape.recording.model.model import Place, Recording
-from tests.support import handmade
+from tests.support.recordings import handmade
 
 
 def rewritten(line: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 import microtape as mt
 from microtape.recording import record
 from microtape.recording.findings import Finding, findings
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 
 
 def told(program: Callable[[], object], kind: str) -> Finding:

@@ -6,7 +6,7 @@ import pytest
 
 from microtape.recording import record
 from microtape.recording.moments.moment import PassTimeline
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 
 
 def test_a_pass_that_is_not_there_is_named() -> None:

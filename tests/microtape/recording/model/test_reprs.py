@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import microtape as mt
-from tests.support.handmade import failing
+from tests.support.recordings.handmade import failing
 
 
 def test_the_parts_of_a_recording_have_short_reprs() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from microtape.errors import RecordingError
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.words import rank_text
-from tests.support import handmade
-from tests.support.ranks import Model, ranked, trained
+from tests.support.recordings import handmade
+from tests.support.recordings.ranks import Model, ranked, trained
 
 
 def test_they_stand_in_the_order_of_their_ranks() -> None:

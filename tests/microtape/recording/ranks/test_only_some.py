@@ -10,7 +10,7 @@ import microtape as mt
 from microtape.recording.findings import findings
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.find import own_findings
-from tests.support.ranks import Model, averaged, ranked, trained
+from tests.support.recordings.ranks import Model, averaged, ranked, trained
 
 
 class WithExtra(Model):

@@ -14,7 +14,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.model.summary import summarize
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
-from tests.support.ranks import Model, ranked, trained, with_grad
+from tests.support.recordings.ranks import Model, ranked, trained, with_grad
 
 ABOUT_RANKS = ("other parameters", "other gradients", "not averaged", "one rank")
 

@@ -17,8 +17,8 @@ from microtape.recording.writing.calls.call import CALLS, FIRST, LAST, LONG
 from microtape.recording.writing.recorder import Recorder
 from tests.support import call_programs
 from tests.support.call_programs import PROGRAMS, Log, Program
-from tests.support.live import leaf, recorded
-from tests.support.random_recordings import plain
+from tests.support.recordings.live import leaf, recorded
+from tests.support.recordings.random_recordings import plain
 
 
 def run(program: Program) -> tuple[Recording, Log]:

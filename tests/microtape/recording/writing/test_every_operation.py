@@ -13,7 +13,7 @@ from tests.parity_ops.rows import operands
 from tests.parity_ops.table import ROWS
 from tests.parity_ops.test_coverage import EXEMPT, mentioned, public
 from tests.support.every_view import drawn, every_pane, printed, stepped, through_a_file
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

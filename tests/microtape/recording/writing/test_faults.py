@@ -21,7 +21,7 @@ from microtape.recording.writing.faults import shielded
 from microtape.recording.writing.recorder import Recorder
 from microtape.tape.watch import Watcher
 from tests.support.every_view import drawn, open_everywhere, printed, stepped, through_a_file
-from tests.support.live import leaf
+from tests.support.recordings.live import leaf
 
 pytestmark = pytest.mark.faults
 

@@ -14,7 +14,7 @@ import microtape as mt
 from microtape import load, save
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.recorder import Recorder
-from tests.support.random_recordings import plain
+from tests.support.recordings.random_recordings import plain
 
 Program = Callable[[], None]
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from textual.geometry import Size
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.arrangement import Arrangement
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts import background as background_module
 from tui.stepper.parts.background import Background

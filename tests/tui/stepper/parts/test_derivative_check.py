@@ -8,7 +8,7 @@ import pytest
 import microtape as mt
 from microtape.recording.script.run import record_script
 from microtape.recording.writing.recorder import Recorder
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.shell.opening import Origin, load_all
 from tui.shell.spans import plain

@@ -6,7 +6,7 @@ import pytest
 
 import microtape as mt
 from microtape.recording.findings import find, findings, known_findings
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.shell.spans import plain
 from tui.stepper.parts import findings as part_module

@@ -1,6 +1,6 @@
 """Folding the tape: what it says."""
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.stepper.parts.folding import Folding
 

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.key_declarations import answers, answers_of, attach, bindings, help_rows, key, keys_of
 from tui.stepper.parts.part import Part

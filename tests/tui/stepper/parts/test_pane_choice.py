@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.key_declarations import keys_of
 from tui.stepper.parts.pane_choice import NAMES, PaneChoice

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.stepper.parts.beside import Beside
 from tui.stepper.parts.pass_chooser import PassChooser

@@ -3,7 +3,7 @@
 import pytest
 
 from microtape.errors import RecordingError
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.shell.opening import Origin
 from tui.stepper.parts.later_passes import LaterPasses

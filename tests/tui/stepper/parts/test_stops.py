@@ -3,7 +3,7 @@
 import pytest
 
 from microtape.recording.choosing.condition import ExpressionError
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeBackground, FakeStepper
 from tui.stepper.parts import stops as stops_module
 from tui.stepper.parts.stops import Stops

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import handmade
+from tests.support.recordings import handmade
 from tests.tui.stepper.parts.fakes import FakeStepper
 from tui.stepper.parts.tape_search import TapeSearch
 

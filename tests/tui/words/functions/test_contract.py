@@ -5,10 +5,10 @@ import textwrap
 import pytest
 
 import microtape as mt
-from tests.support.live import leaf, recorded
+from tests.support.recordings.live import leaf, recorded
 from tui.shell.spans import plain
 from tui.time.cursor import StepCursor
-from tui.words.contract import contract
+from tui.words.functions.contract import contract
 from tui.words.pane_texts import PaneTexts
 from tui.words.sentence import sentence
 from tui.words.why import answer_lines

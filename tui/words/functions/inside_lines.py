@@ -8,7 +8,7 @@ from microtape.recording.model.calls import CallRecord
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
-from tui.words.inside import InsideWords
+from tui.words.functions.inside import InsideWords
 
 MOST_OP = 12  # characters of the column of operations
 OLDER = "An older microtape made this recording: record the program again to step inside."

@@ -9,7 +9,7 @@ from microtape.recording.model.contracts import Contract
 from microtape.recording.model.model import NodeRecord, SavedUse, Value
 from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
-from tui.words.contract import (
+from tui.words.functions.contract import (
     PURE,
     context,
     contract_at,

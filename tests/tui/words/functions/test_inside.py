@@ -12,8 +12,8 @@ from tui.shell.exits import Exit
 from tui.shell.spans import plain
 from tui.time.calls import CallCursor
 from tui.time.cursor import StepCursor
-from tui.words.inside import InsideWords
-from tui.words.inside_lines import call_lines, why_not
+from tui.words.functions.inside import InsideWords
+from tui.words.functions.inside_lines import call_lines, why_not
 from tui.words.trace import trace
 
 

@@ -6,8 +6,8 @@ import re
 
 from tui.time.cursor import StepCursor
 from tui.time.node_names import names
-from tui.widgets.role_styles import STYLES
-from tui.widgets.styled_text import StyledLine, plain
+from tui.widgets.lines.role_styles import STYLES
+from tui.widgets.lines.styled_text import StyledLine, plain
 
 NODE = re.compile(r"(?:[^\s(]+ \()?%(\d{1,18})(?:\)| \w+)?")  # `loss (%16)`, `%3 mul`
 STEP = re.compile(r"\bstep (\d{1,18})\b")

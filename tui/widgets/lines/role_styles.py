@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from tui.shell.spans import Line, Role, shown
-from tui.widgets.styled_text import StyledLine, TextSegment, joined
+from tui.widgets.lines.styled_text import StyledLine, TextSegment, joined
 
 STYLES: dict[Role, str] = {
     "": "",

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui.widgets.styled_text import TextSegment, plain, restyled, wrap
+from tui.widgets.lines.styled_text import TextSegment, plain, restyled, wrap
 
 TEXTS = st.lists(
     st.builds(TextSegment, st.text("ab × 漢-", max_size=30), st.sampled_from(["", "bold"])), max_size=6

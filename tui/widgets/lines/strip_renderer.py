@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from tui.widgets.styled_text import StyledLine
+from tui.widgets.lines.styled_text import StyledLine
 
 
 class StripRenderer:

@@ -1,0 +1,1 @@
+"""Recordings for tests: handmade, random, renumbered, of ranks, of small programs."""

@@ -24,6 +24,7 @@ from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.advantages import learned_advantages
 from microtape.recording.findings.training.anew import made_anew
 from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
@@ -56,8 +57,8 @@ _DETECTORS: tuple[_Detector, ...] = (
     discarded_gradients, strange_steps, idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients,
     identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, forgetful_optimizers,
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
-    probabilities_for_scores, wrong_dimension, scores_for_logarithms, learning_targets, growing_graphs,
-    vanishing_and_exploding, large_updates,
+    probabilities_for_scores, wrong_dimension, scores_for_logarithms, learning_targets, learned_advantages,
+    growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

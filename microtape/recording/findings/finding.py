@@ -38,6 +38,7 @@ FindingKind: TypeAlias = Literal[
     "reshape",  # that moves no number, where dimensions were perhaps to change places
     "probabilities",  # given to a loss that takes scores or logarithms
     "learning target",  # which gradients move towards what it is compared with
+    "learned advantage",  # through which the loss of a policy trains the critic, too
     "written through a view",
     "growing graph",
     "wrong shape",  # a gradient in an engine of the user's own does not have the shape of its number

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.histories import history
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
@@ -50,20 +51,11 @@ def _behind(program: Program, node: NodeRecord, edge: int, ops: tuple[str, ...])
 
 def _shared_leaves(program: Program, one: NodeRecord, other: NodeRecord) -> list[TensorRecord]:
     """The leaves behind both nodes; none if they have a result in common, as both are of one call of a network then."""
-    behind = [_history(program, node) for node in (one, other)]
+    behind = [history(program, node) for node in (one, other)]
     common = [program.node(number) for number in behind[0] & behind[1]]
     if any(node.kind != "accumulate" for node in common):
         return []
     return [leaf for leaf in program.leaves if leaf.node in behind[0] & behind[1]]
-
-
-def _history(program: Program, node: NodeRecord) -> set[int]:
-    found, waiting = set[int](), [node.id]
-    while waiting:
-        if (number := waiting.pop()) not in found:
-            found.add(number)
-            waiting += [edge.node for edge in program.node(number).edges if edge.node is not None]
-    return found
 
 
 def _finding(program: Program, node: NodeRecord, best: list[NodeRecord], shared: list[TensorRecord]) -> Finding:

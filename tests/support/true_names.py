@@ -56,9 +56,9 @@ class Held:
         """Note what these variables hold now."""
         for name, value in [*variables.items()]:
             self._note(name, value)
-            if type(value) in (list, tuple):
-                for i, one in enumerate(value):
-                    self._note(f"{name}[{i}]", one)
+            if type(value) in (list, tuple, dict):
+                for key, one in value.items() if type(value) is dict else enumerate(value):
+                    self._note(f"{name}[{key!r}]", one)
 
     def _note(self, name: str, value: Any) -> None:
         if hasattr(type(value), "requires_grad"):
@@ -155,6 +155,15 @@ _TEMPLATES = [
     "for {n}, {m} in zip([{a}.exp(), {b}], [{b}, {a} - 1]):;     t = t + {n} * {m}",
     "for {n} in mt.stack([{a}, {b}]):;     t = t * {n}",
     "t = t + sum([one * {a} for one in [{a}, {b}.tanh()]])",
+    "{n}, {m} = {a}.exp(), {b} * {n}",
+    "{n}, {n} = {a} * {b}, {b} + 1",
+    "({n}, {m}), k = ({a} * 2, -{b}), {a}.tanh(); {n} = {n} * k",
+    "{n} = {m} = {a} - {b}",
+    "k = ({n} := {a} * {b}) + 1; {m} = k * 2",
+    "d = {{'k': {a}}}; d['k'] = {b} * 3; {n} = d['k'] + 1",
+    "{n} = {m} = mt.zeros(3, 3); {m}[1] = {a}[0]",
+    "k = mt.ones(3, 3); k[1:] = {a}[1:]; k[0] *= {b}[1]; {n} = k",
+    "k = mt.ones(3, 3)[:2]; k[1:] = {a}[1:2]; {n} = {n} + k[0]",
     "{n} = (lambda x: x * {a})({b})",
     "f = mt; {n} = f.relu({a}) * {b}",
 ]

@@ -38,6 +38,7 @@ from microtape.recording.findings.training.resets import never_reset
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.updating import large_updates
+from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.values.not_finite import not_finite
@@ -57,7 +58,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     discarded_gradients, strange_steps, idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients,
     identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, forgetful_optimizers,
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
-    probabilities_for_scores, wrong_dimension, scores_for_logarithms, learning_targets, learned_advantages,
+    probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets, learned_advantages,
     growing_graphs, vanishing_and_exploding, large_updates,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
@@ -13,6 +14,8 @@ Position: TypeAlias = tuple[int, int, int, int]
 """The first and last line, the first and last column of an expression: `Place[1:5]`."""
 INSTALLED = ("site-packages", "dist-packages")
 """The folders of installed packages; the name of a file in one of them begins with it."""
+_FACTORIES = ("zeros", "ones", "empty", "full", "rand", "new_")
+"""How the names of functions begin that give a new tensor: also `zeros_like`, `new_full`."""
 _FOLDS = ("sum", "prod", "reduce")
 _PASSES = ("grad", "grad_and_value", "vjp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd")
 """Functions that run passes, whose operations have the place of the call."""
@@ -160,21 +163,41 @@ def assigned_names(text: str) -> Mapping[Position, tuple[str, ...]]:
         match statement:
             case ast.AugAssign(target=target):
                 found[_position(statement, lines)] = (ast.unparse(target),)
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if _hides_operations(value):
-                pass
-            case ast.Assign(targets=[ast.Tuple(elts=several) | ast.List(elts=several)], value=value):
-                names = [_variable(one) for one in several]
-                found[_position(value, lines)] = tuple([one if names.count(one) == 1 else "" for one in names])
-            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-                if name := _variable(target):
-                    found[_position(value, lines)] = (name,)
+            case ast.Assign(targets=[target, *_], value=value) | (
+                ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value)
+            ):
+                found |= {_position(one, lines): names for one, names in _assigned(target, value)}
     return found
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """The expressions of an assigned value that compute, each with its variables."""
+    match target, value:
+        case _ if _hides_operations(value):
+            pass
+        case ast.Tuple(elts=several) | ast.List(elts=several), ast.Tuple(elts=values) | ast.List(elts=values):
+            names = _different(several)
+            if len(several) == len(values) and not any(isinstance(one, ast.Starred) for one in [*several, *values]):
+                yield from ((one, (name,)) for one, name in zip(values, names, strict=True) if name)
+        case ast.Tuple(elts=several) | ast.List(elts=several), _:
+            yield value, _different(several)
+        case _ if name := _variable(target):
+            yield value, (name,)
+
+
+def _different(several: list[ast.expr]) -> tuple[str, ...]:
+    """The variables of an assignment to several; empty for one that is assigned twice."""
+    names = [_variable(one) for one in several]
+    return tuple([one if names.count(one) == 1 else "" for one in names])
 
 
 def _variable(target: ast.expr) -> str:
     """The text of a target that holds a value as it is; empty for others, and for what nobody asks for."""
-    is_held = isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) != "_"
-    return ast.unparse(target) if is_held else ""
+    match target:
+        case ast.Name() | ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str())):  # a dictionary's entry
+            name = ast.unparse(target)
+            return name if name != "_" else ""
+    return ""
 
 
 def _hides_operations(value: ast.expr) -> bool:
@@ -210,6 +233,42 @@ def written_names(text: str) -> Mapping[Position, tuple[str]]:
         for one in (ast.walk(tree) if tree is not None else ())
         if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
     }
+
+
+@functools.lru_cache(maxsize=64)
+def filled_names(text: str) -> Mapping[Position, tuple[str]]:
+    """The variables to whose parts the functions of a source text assign, by the position of the part: `y[0] = 1`.
+
+    Only variables that hold what `zeros` and the like give: others may hold a view of what the assignment changes.
+    """
+    tree = tree_of(text)
+    lines = text.split("\n")
+    found: dict[Position, tuple[str]] = {}
+    for function in ast.walk(tree) if tree is not None else ():
+        if isinstance(function, ast.FunctionDef):
+            inside = [*ast.walk(function)]
+            bound = Counter(_bound(one) for one in inside)
+            made = Counter(_made_whole(one) for one in inside)
+            for one in inside:
+                match one:
+                    case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if 0 < bound[name] == made[name]:
+                        found[_position(one, lines)] = (name,)
+    return found
+
+
+def _bound(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+    return ""
+
+
+def _made_whole(node: ast.AST) -> str:
+    """The variable to which a statement assigns a tensor that is no view."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=word) | ast.Name(id=word))):
+            return name if word.startswith(_FACTORIES) else ""
+    return ""
 
 
 @functools.lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from microtape.recording.model.model import NodeRecord
-from microtape.recording.model.source import assigned_names, repeating, written_names
+from microtape.recording.model.source import Position, assigned_names, filled_names, repeating, written_names
 from microtape.recording.writing.names.sources import Sources
 
 
@@ -18,17 +18,25 @@ def names_from_text(nodes: Sequence[NodeRecord], returned: Sequence[int], source
     inside = _inside_of_calls(nodes, sources)
     found: dict[int, str] = {}
     for node, count in zip(nodes, returned, strict=True):
-        if node.place is None or node.id in inside or node.kind == "copy_slices" or len(node.outputs) != count:
+        if node.place is None:
             continue
         text, position = sources.text(node.place.file), node.place[1:5]
-        names = assigned_names(text).get(position, ())
-        if not names and node.in_place:
-            names = written_names(text).get(position, ())
-        if len(names) == count:
+        if node.kind == "copy_slices":  # its output is the whole tensor, of which a part was assigned to
+            names: tuple[str, ...] = filled_names(text).get(position, ())
+        else:
+            is_result = node.id not in inside and len(node.outputs) == count
+            names = _result_names(text, position, node.in_place) if is_result else ()
+        if len(names) == len(node.outputs):
             for output, name in zip(node.outputs, names, strict=True):
                 if output is not None and name:
                     found.setdefault(output.tensor, name)
     return found
+
+
+def _result_names(text: str, position: Position, in_place: bool) -> tuple[str, ...]:
+    """The variables that get what a call has computed; of a call in place, which may have none, that of its tensor."""
+    names = assigned_names(text).get(position, ())
+    return written_names(text).get(position, ()) if in_place and not names else names
 
 
 def _inside_of_calls(nodes: Sequence[NodeRecord], sources: Sources) -> set[int]:

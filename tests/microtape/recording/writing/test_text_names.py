@@ -20,6 +20,13 @@ NAMES = [
     ("[u, v, w] = mt.unbind(p)\nreturn u * v * w", {"mt.unbind(p)": "u, v, w"}),
     ("v, i = p.max(dim=1)\nreturn v * 2", {"p.max(dim=1)": "v, *"}),
     ("h = pair(p, q)\nreturn h[0]", {"both.tanh()": "", "a * b": "both"}),
+    ("h, k = p - 1, (q.exp(), q)\nreturn h * k[0]", {"p - 1": "h", "q.exp()": ""}),
+    ("h = k = p - 1\nreturn h.exp()", {"p - 1": "h"}),
+    ("d = {}\nd['h'] = p - 1\nreturn d['h'].exp()", {"p - 1": "d['h']"}),
+    ("if (h := p - 1).requires_grad: return h.exp()", {"p - 1": "h"}),
+    ("h = mt.zeros(3, 3)\nh[0] = p[1]\nreturn h.exp()", {"h[0]": "h"}),
+    ("h = p.new_ones(3, 3)\nh[0] += p[1]\nreturn h.exp()", {"h[0] += p[1]": "h"}),
+    ("h = mt.zeros_like(p)\nfor i in range(3): h[i, :2] = p[i].exp()[1:]\nreturn h.exp()", {"h[i, :2]": "h"}),
 ]  # fmt: skip
 """The lines of a function, and what its expressions gave: `*` is any name."""
 GRAD = "mt.autograd.grad((p * q).tanh().sum(), [p], create_graph=True)"
@@ -30,6 +37,11 @@ NAMELESS = [
     ("several = p.unbind()\nreturn several[0]", "p.unbind()"),
     (f"(g,) = {GRAD}\nreturn g * 2", GRAD),
     ("a, b = map(mt.tanh, [p, q])\nreturn p.exp()", "p.exp()"),
+    ("a, *rest = p - 1, p - 2\nreturn a", "p - 1"),
+    ("a, a = p - 1, p - 2\nreturn a", "p - 2"),
+    ("a = mt.zeros(3, 3)\nb = a[0]\nb[1:] = p[0, 1:]\nreturn a.exp()", "b[1:]"),
+    ("a, b = mt.zeros(3, 3), mt.ones(3)\nb = a[0]\nb[1:] = p[0, 1:]\nreturn a.exp()", "b[1:]"),
+    ("several = [0, 0]\nseveral[1] = p - 1\nreturn several[1]", "p - 1"),
 ]
 
 

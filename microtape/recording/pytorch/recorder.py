@@ -389,6 +389,7 @@ class TorchRecorder:
             taken: set[GraphNode] = set()
             segments = [one.recorded(taken) for one in self.segments]
             unfinished = [one.notes.record_so_far(self.tape) for one in self._open]
+            self.values.fetch()
             found = joined(segments, unfinished, WhoFreed(), self.sources, self.count)  # type: ignore[arg-type]
             notes = (*self._notes(), *notes_of(one.calls.budget for one in self.segments))
             settled = self._settled(found)
@@ -398,12 +399,13 @@ class TorchRecorder:
         """What the sealed segments add to the recording, except those that were asked for before."""
         with paused(), self.quiet(), torch._C.DisableTorchFunctionSubclass():
             for segment in self._additions.new(self.segments[:-1]):
-                added = self._settled(self._additions.of(segment.recorded(self._taken), self.sources, self.count))
+                recorded = segment.recorded(self._taken)
+                self.values.fetch()
+                added = self._settled(self._additions.of(recorded, self.sources, self.count))
                 yield dataclasses.replace(added, notes=(*self._notes(), *self.calls.budget.note))
 
     def _settled(self, found: Recording) -> Recording:
         """A recording with its title, and with the values that were still pending."""
-        self.values.fetch()
         found = dataclasses.replace(found, title=self.title)
         return with_values(found) if self.values.has_pending else found
 

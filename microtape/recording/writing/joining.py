@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, takewhile
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -23,16 +24,20 @@ from microtape.recording.model.model import (
     Pass,
     Recording,
     ScopeRecord,
+    Summary,
     TensorRecord,
     UpdateRecord,
     Value,
 )
+from microtape.recording.model.summary import summarize
 from microtape.recording.writing.names.sources import Sources
 from microtape.recording.writing.renumbering import Renumbering
 from microtape.recording.writing.segment import FreedNodes, Segment
 from microtape.recording.writing.tape import Tape
 from microtape.recording.writing.tape_entries import TensorEntry
 from microtape.tape.node import Node
+
+_ROUNDING = 1e-4  # of the mean of a large array, in parts of its root mean square
 
 
 def joined(
@@ -339,7 +344,30 @@ def _addition(**records: Iterable[Any]) -> Recording:
     return Recording(title="", sources={}, **{name: tuple(some) for name, some in records.items()})  # type: ignore[arg-type]
 
 
-def _same(a: Value, b: Value) -> bool:
-    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-        return a == b
-    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+def _same(a: Value | None, b: Value | None) -> bool:
+    """Whether two values are the same, as far as is known: a large one, or one over the budget, is a summary."""
+    a, b = _made(a), _made(b)
+    if a is None or b is None:
+        return a is b
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    return _same_statistics(_summary(a), _summary(b))
+
+
+def _made(value: Any) -> Value | None:
+    """A value, which may be pending: PyTorch's recorder makes large ones when they are asked for."""
+    made: Value | None = value if value is None or isinstance(value, np.ndarray | Summary) else value.value
+    return made
+
+
+def _summary(value: Value) -> Summary:
+    return summarize(value, pictures=False) if isinstance(value, np.ndarray) else value
+
+
+def _same_statistics(a: Summary, b: Summary) -> bool:
+    """Whether two summaries can be of the same numbers: their means may have been rounded differently."""
+    if (a.shape, a.min, a.max, a.zeros, a.nans, a.infs) != (b.shape, b.min, b.max, b.zeros, b.nans, b.infs):
+        return False
+    if a.mean is None or b.mean is None or a.std is None:
+        return a.mean == b.mean
+    return abs(a.mean - b.mean) <= _ROUNDING * math.hypot(a.mean, a.std)

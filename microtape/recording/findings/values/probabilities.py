@@ -121,8 +121,8 @@ def scores_for_logarithms(program: Program) -> Iterator[Finding]:
         most = _most(program.recording.tensors[ref.tensor].values.get(ref.version)) if ref is not None else 0.0
         if ref is None or not _ROUNDING < most < math.inf or node.place is None or node.place in told:
             continue
-        if _squashed(program, node, 0) is not None:
-            continue  # probabilities_for_scores says it
+        if node.op == "cross_entropy" or _squashed(program, node, 0) is not None:
+            continue  # the logarithm is taken inside of the call, or probabilities_for_scores says it
         before = node.edges[0].node if node.edges else None
         if before is not None and program.does(program.node(before), "mul"):
             continue  # of logarithms and their weights, such as an advantage

@@ -77,3 +77,25 @@ def test_what_was_summarised_once_stays_so(torch: Any) -> None:
         (x - x).log().sum().backward()
     assert kinds(first, (SIDE, SIDE)) == {Summary}
     assert [one.headline.partition(": ")[2] for one in findings(recorder.recording)][:1] == ["ln 0 = -inf"]
+
+
+@pytest.mark.parametrize("side", [SIDE, 40])
+@pytest.mark.parametrize("budget", [0, 150_000, 1 << 30])
+def test_a_weight_has_as_many_versions_as_its_updates_make_whatever_is_kept_of_it(torch, side, budget):
+    from microtape.recording.pytorch.reading.values import Budget, Values
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    torch.manual_seed(0)
+    w = torch.randn(side, side, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    recorder = TorchRecorder()
+    recorder.values = recorder.tensors.values = Values(Budget(budget))
+    with recorder:
+        for _ in range(4):
+            for _ in range(3):
+                (torch.randn(side) @ w).tanh().sum().backward()
+                recorder.seal_passes()
+            optimizer.step()
+            optimizer.zero_grad()
+    record = next(one for one in recorder.recording.tensors if one.is_leaf and one.requires_grad)
+    assert len(record.values) == 5  # one before the first update

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 import numpy as np
@@ -61,6 +62,19 @@ def crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
     return None
 
 
+def _starts(program: Program) -> list[int]:
+    """Where on the tape each pass began after which leaves were updated; each one of `backward`, if none was.
+
+    The passes of one update may be steps towards it, as in meta-learning, whose graphs are freed together.
+    """
+    passes = program.recording.passes
+    updates = sorted({one.passes for one in program.recording.updates})
+    if not updates:
+        return [one.tape for one in passes if one.kind == "backward"]
+    before = [bisect_right(updates, one.index) for one in passes]
+    return [one.tape for one, i, j in zip(passes, before, before[1:], strict=False) if i < j]
+
+
 def _kept(program: Program) -> Finding | None:
     """Operations of many passes that hang together, and that no pass goes through as a whole."""
     passes, nodes = program.recording.passes, program.recording.nodes
@@ -68,7 +82,7 @@ def _kept(program: Program) -> Finding | None:
         return None
     inner = ~program.is_leaf[program.uses.node]
     users, used = program.uses.user[inner], program.uses.node[inner]
-    starts = [one.tape for one in passes]
+    starts = _starts(program)
     crosses = np.searchsorted(starts, used, "right") < np.searchsorted(starts, users, "right")
     if np.count_nonzero(crosses) < _FEWEST:
         return None

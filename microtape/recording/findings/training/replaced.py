@@ -19,9 +19,10 @@ def replaced_leaves(program: Program) -> Iterator[Finding]:
     """
     told: set[Place] = set()
     for leaf in program.leaves:
-        position = next((i for i, _ in program.steps_of(leaf.node)), None)
+        reached = (i for i, _ in program.steps_of(leaf.node) if program.recording.passes[i].kind == "backward")
+        position = next(reached, None)
         if position is None:
-            continue
+            continue  # also if only `grad` has reached it, to which any tensor may be given
         first = program.recording.passes[position]
         found = _by_an_update(program, leaf, first) if leaf.name else _from_the_beginning(program, leaf)
         if found is not None and found.place is not None and found.place not in told and not is_installed(found.place):
@@ -33,6 +34,8 @@ def _by_an_update(program: Program, leaf: TensorRecord, first: Pass) -> Finding 
     """The leaf was a leaf in the first pass that reached it."""
     function = first.place.function if first.place is not None else ""
     takes_a_name = {one for name in leaf.names for one in program.named_parts.get(name, ())}
+    if leaf.id in program.updated:
+        takes_a_name.clear()  # a list of other tensors, such as the fast weights of meta-learning
     rebinds: dict[int, bool] = {}  # by place: a loop comes by again and again
     for number in program.users(leaf.node, first.tape):
         at_place = program.place_numbers[number]

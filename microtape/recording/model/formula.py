@@ -24,6 +24,8 @@ GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([A-Za-z]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ\u0302])")  # x̂ is not x
 FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which must not become `20` for z = 0
 SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*[ˣʸᶻⁿ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*")
+_BETWEEN_OPERANDS = re.compile(r" (\*\*|[-+*/@]) ")
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 LOWER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ", "0123456789-+xyzn")
 
 
@@ -90,7 +92,7 @@ def formula_of(node: NodeRecord) -> str:
 
 
 def fill_in(text: str, names: Mapping[str, str]) -> str:
-    """Replace the symbols by names or numbers: `z = eˣ` becomes `y = e^scores`."""
+    """Replace the symbols by names or numbers: `z = eˣ` becomes `y = e^scores`. An expression is put in parentheses."""
 
     def raised(match: re.Match[str]) -> str:
         exponent = match[0].translate(LOWER)
@@ -100,9 +102,20 @@ def fill_in(text: str, names: Mapping[str, str]) -> str:
         product = f"{match[2]}·{match[3]}"
         return f"{match[1]}({product})" if match[1] else product
 
+    def named(match: re.Match[str]) -> str:
+        name, (start, end) = names.get(match[1], match[0]), match.span()
+        is_enclosed = match.string[:start].endswith("(") and match.string[end:].startswith(")")
+        return f"({name})" if _is_sum_or_product(name) and not is_enclosed else name
+
     if names:
         text = FACTOR.sub(apart, text)
-    return SYMBOL.sub(lambda match: names.get(match[1], match[0]), SUPERSCRIPT.sub(raised, text))
+    return SYMBOL.sub(named, SUPERSCRIPT.sub(raised, text))
+
+
+def _is_sum_or_product(text: str) -> bool:
+    while (outer := _IN_BRACKETS.sub("", text)) != text:
+        text = outer
+    return _BETWEEN_OPERANDS.search(text) is not None
 
 
 def gradient_of(node: NodeRecord, output: int) -> GradientRule | None:

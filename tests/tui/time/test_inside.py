@@ -140,6 +140,12 @@ def test_a_factor_stays_apart_from_what_takes_the_place_of_its_symbol():
     assert fill_in("1 / 2z", {}) == "1 / 2z"
 
 
+def test_an_expression_in_a_formula_is_in_parentheses():
+    assert fill_in("n · x^(n-1)", {"x": "1 - pt"}) == "n · (1 - pt)^(n-1)"
+    assert fill_in("n · x^(n-1)", {"x": "f(1 - pt)"}) == "n · f(1 - pt)^(n-1)"
+    assert fill_in("2 (x) y", {"x": "a + b", "y": "w[i + 1]"}) == "2 (a + b) w[i + 1]"
+
+
 @pytest.mark.parametrize(
     ("text", "numbers", "result"),
     [

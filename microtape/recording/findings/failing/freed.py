@@ -22,14 +22,9 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
     carried = _carried(program, pass_, freeing, step.node)
     place: Place | None
     if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, pass_, *carried)):
-        place, tensor, what = constant.place, program.tensor_of(constant), program.name(constant.id)
-        text = headline(
-            f"{what} is computed once, at {at(place)}, but used in every pass: pass {earlier.index + 1} freed it",
-            f"{what} at {at(place)} is computed once, but used in every pass",
-            f"A part of the graph is computed once, at {at(place)}, but used in every pass",
-        )
-        lines.append(f"{pass_.kind}() at {at(pass_.place)} goes back through it again.")
-        remedy = f"Compute {what} anew before each backward, inside the loop; or detach it if it is a constant."
+        place, tensor = constant.place, program.tensor_of(constant)
+        text, line, remedy = _of_a_constant(program, constant, earlier, pass_)
+        lines.append(line)
     elif carried is not None and earlier is not None and earlier.kind == "grad" and freed_at != pass_.place:
         place, tensor = freed_at, None
         text = headline(
@@ -70,6 +65,10 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         )
         lines.append(f"{pass_.kind}() at {at(pass_.place)} goes through the same graph again.")
         remedy = "Call backward once, or pass retain_graph=True to the first call if the second is meant."
+    elif earlier is not None and freed_at == pass_.place:  # it comes by again
+        place, tensor = node.place, program.tensor_of(node)
+        text, line, remedy = _of_a_constant(program, node, earlier, pass_)
+        lines.append(line)
     else:
         place, tensor = freed_at or pass_.place, program.tensor_of(node)
         first = program.root_name(earlier) if earlier is not None else "an earlier loss"
@@ -85,6 +84,19 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         )
     others = tuple((role, one) for role, one in (("freed", freed_at), ("recorded", node.place)) if one is not None)
     return Finding("freed", "error", text, tuple(lines), remedy, place, position, step.index, node.id, tensor, others)
+
+
+def _of_a_constant(program: Program, node: NodeRecord, earlier: Pass, pass_: Pass) -> tuple[str, str, str]:
+    """The headline, a line and the remedy for a result that several passes share."""
+    what = program.name(node.id)
+    text = headline(
+        f"{what} is computed once, at {at(node.place)}, but used in every pass: pass {earlier.index + 1} freed it",
+        f"{what} at {at(node.place)} is computed once, but used in every pass",
+        f"A part of the graph is computed once, at {at(node.place)}, but used in every pass",
+    )
+    line = f"{pass_.kind}() at {at(pass_.place)} goes back through it again."
+    remedy = f"Compute {what} anew before each backward, inside the loop; or, if it is a constant, in no_grad()."
+    return text, line, remedy
 
 
 class _Freeing(NamedTuple):
@@ -108,9 +120,10 @@ class _Freeing(NamedTuple):
 
 def _freeing(program: Program, position: int, node: int) -> _Freeing:
     """The earlier pass that freed what the node had saved."""
+    is_write = program.node(node).kind == "copy_slices"  # of which torch does not tell what it holds
     for before in reversed(range(position)):
         step, pass_ = program.steps[before].get(node), program.recording.passes[before]
-        if step is not None and step.freed:
+        if step is not None and (step.freed or (is_write and not pass_.retain_graph)):
             return _Freeing(pass_.index + 1, pass_.place, pass_, pass_.tape)
     for one in program.recording.freed_by:
         if one.node == node:

@@ -24,11 +24,13 @@ _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
 _LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
 _RESIDUALS = ("pow", "square", "abs", *_LOSSES, "norm")
-_SUMS = ("add", "sub", "sum", "mean", "expand", "cat", "stack", "index", "select", "slice", "neg", "view", "reshape")
+_JOINING = ("cat", "stack")
+_SUMS = ("add", "sub", "sum", "mean", "expand", "index", "select", "slice", "neg", "view", "reshape")
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
 """Which of the gradients is a plain sum."""
 VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
+_MEANT = "This may well be meant."
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -273,12 +275,14 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
     zero = {one.output for one in step.deliveries if _is_zero(program, one.term)}
+    if program.does(node, *_JOINING):
+        return f"only other parts of {op} count", ["What comes back to this part of it is zero."], "notice", _MEANT
     if program.does(node, *_SUMS) or {_BIASES.get(node.name)} == zero:
         return (
             f"{op} adds up terms that cancel",
             ["The terms cancel: their sum is zero."],
             "notice",
-            "This may well be meant.",
+            _MEANT,
         )
     factor = _zero_factor(program, node)
     if factor is not None:

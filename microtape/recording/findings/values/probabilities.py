@@ -21,7 +21,8 @@ SAME_NUMBERS = (
 )  # fmt: skip
 
 
-_LOSSES = ("log_softmax", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
+_LOSSES = ("log_softmax", "logsumexp", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
+_CATEGORICAL = "Categorical"  # the distribution, whose `logits` are scores
 _ROUNDING = 0.01  # above 0, of logarithms in low precision
 _TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 
@@ -35,7 +36,7 @@ def probabilities_for_scores(program: Program) -> Iterator[Finding]:
         if squashed is None or node.place is None or node.place in told:
             continue
         which = "sigmoid" if program.does(squashed, "sigmoid") else "softmax"
-        if which == "sigmoid" and what == "log_softmax":
+        if which == "sigmoid" and what in ("log_softmax", _CATEGORICAL):
             continue  # of an attention, say: only as a loss is it surely a mistake
         told.add(node.place)
         yield _finding(program, node, squashed, what, which)
@@ -48,6 +49,8 @@ def _loss(program: Program, node: NodeRecord) -> str:
         return "cross_entropy" if is_loss else "log_softmax"
     if program.does(node, "binary_cross_entropy_with_logits"):
         return "binary_cross_entropy_with_logits"
+    if program.does(node, "logsumexp"):
+        return _CATEGORICAL if f"{_CATEGORICAL}(" in expression(program.recording, node.place) else ""
     return "nll_loss" if program.does(node, "nll_loss", "nll_loss2d") else ""
 
 
@@ -169,6 +172,8 @@ def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str
     else:
         lines = (f"{source}, and {what} applies {_own(what)} itself.", *_bound(program, node, what))
         remedy = f"Give {what} the scores, without {which}; apply {which} only where probabilities are read."
+        if what == _CATEGORICAL:
+            remedy = f"Pass probs={name if named else '...'} to Categorical, or logits= the scores, without {which}."
     place, other = node.place, (("made", squashed.place),)
     if is_installed(node.place) and not is_installed(squashed.place):  # of a trainer that calls the user's loss
         place, other = squashed.place, (("used", node.place),)

@@ -15,6 +15,7 @@ from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import FiniteDifferences, FunctionRecord, JacobianCheck, NodeRecord, Place
+from microtape.recording.model.source import is_installed
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
 _NEAR = 0.1  # of the largest gradient
@@ -113,10 +114,10 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         text = headline(f"{node.op} hands its argument on, but changes its gradient: {at(place)}")
         lines.append("A layer that reverses, scales or clips gradients does this on purpose.")
     elif node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
-        severity = "notice"
+        severity, text = "notice", _where_flat(function, place, sent)
         lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
     elif node.kind == "function" and _is_wrong_only_where_flat(first):
-        severity = "warning"
+        severity, text = "notice" if is_installed(place) else "warning", _where_flat(function, place, sent)
         lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
     elif node.kind == "function" and ratio is None and _is_nearly_right(first):
         severity = "warning"
@@ -138,6 +139,13 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         "wrong derivative", severity, text, tuple(lines), remedy, place, position,
         step.index if step is not None else None, node.id, None, others,
     )  # fmt: skip
+
+
+def _where_flat(function: str, place: Place | None, sent: str) -> str:
+    return headline(
+        f"{function} gives {sent} where its forward is flat: {at(place)}",
+        f"{function} gives a gradient where its forward is flat",
+    )
 
 
 def _operand(program: Program, node: NodeRecord, edge: int) -> str:

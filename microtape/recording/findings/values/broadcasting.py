@@ -131,13 +131,20 @@ def _is_meant(program: Program, operand: Operand) -> bool:
 
 
 def _is_reduced(program: Program, number: int) -> bool:
-    """Whether a few operations later the table is summed up."""
+    """Whether a few operations later the table is summed up, perhaps once it is detached."""
     reached = {number}
     for _ in range(_MOST_STEPS + 1):
-        reached = {user for node in reached for user in program.users(node)}
+        reached = {user for node in reached for user in (*program.users(node), *_users_once_detached(program, node))}
         if any(program.does(program.node(one), *_REDUCTIONS) or "Loss" in program.node(one).name for one in reached):
             return True
     return False
+
+
+def _users_once_detached(program: Program, number: int) -> Iterator[int]:
+    for ref in program.node(number).outputs:
+        for border in program.borders_from.get(ref.tensor, ()) if ref is not None else ():
+            if border.kind == "detach":
+                yield from (user for one in border.outputs for user in program.readers.get(one.tensor, ()))
 
 
 def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operand) -> Finding:

@@ -82,7 +82,7 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
     meant: set[int] = set()
     for number in sorted(bad_values):
         node = recording.nodes[number]
-        if any(math.isnan(largest(one)) for one in program.results(node)):
+        if any(math.isnan(largest(one)) for one in program.results(node)) or _overflows(program, node):
             continue
         causes = [edge.node in meant for edge in node.edges if edge.node in bad_values]
         for one in node.operands:
@@ -93,6 +93,18 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
         if causes and all(causes):
             meant.add(number)
     return frozenset(meant)
+
+
+def _overflows(program: Program, node: NodeRecord) -> bool:
+    """Whether an exponential has made an infinity, of which -inf in its operand is no cause."""
+    if not program.does(node, "exp", "exp2", "expm1"):
+        return False
+    values = [program.recording.value(ref) for ref in operand_refs(node)]
+    made, given = (
+        any(isinstance(one, np.ndarray) and (one == np.inf).any() for one in several)
+        for several in (program.results(node), values)
+    )
+    return made and not given
 
 
 class _Origin(NamedTuple):

@@ -143,6 +143,11 @@ def test_a_critic_is_reset_before_its_passes(tmp_path):
     assert found.remedy.startswith(f"Call critic_step.zero_grad() before painter_sums.py:{line}, in each round.")
 
 
+def test_what_a_scaler_steps_is_called_the_optimiser():
+    (found,) = findings(record_program(HERE / "pytorch" / "broken" / "scaled_half.py")[0])
+    assert "optimizer, made at scaled_half.py:7, was not given them." in found.explanation
+
+
 ATTENTION = """\
 import torch
 from torch import nn

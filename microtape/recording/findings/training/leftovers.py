@@ -16,9 +16,9 @@ from microtape.recording.findings.training.grad_fields import (
     told_sum,
     updates_between,
 )
+from microtape.recording.findings.training.steps import optimizer_at
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, UpdateRecord
-from microtape.recording.model.source import expression
 
 
 class _Leftover(NamedTuple):
@@ -83,8 +83,8 @@ def _finding(program: Program, found: list[_Leftover]) -> Finding:
         f"{at(served.place)} uses the gradients of {program.pass_name(earlier)}, for other leaves; {at(update.place)} "
         "uses those of both, for these.",
     )
-    optimizer, is_called, _ = expression(program.recording, update.place).partition(".step(")
-    reset = f"Call {optimizer}.zero_grad()" if is_called else f"Set .grad = None, of {join(names, 6)},"
+    optimizer = optimizer_at(program.recording, update.place)
+    reset = f"Call {optimizer}.zero_grad()" if optimizer else f"Set .grad = None, of {join(names, 6)},"
     remedy = f"{reset} before {at(place)}, in each round. A reset before {at(left)} comes too early."
     return Finding(
         "accumulated", "warning", text, lines, remedy, place, position, step.index, step.node, leaf,

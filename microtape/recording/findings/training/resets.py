@@ -18,6 +18,7 @@ from microtape.recording.findings.training.grad_fields import (
     updates_between,
 )
 from microtape.recording.findings.training.idle import left_alone
+from microtape.recording.findings.training.steps import optimizer_at
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
 from microtape.recording.model.source import assignments, expression, is_installed, only_assignment, place_in
@@ -99,8 +100,8 @@ def _never_reset(
     remedy = f"Set {names[0]}.grad = None {when.format('update')}."
     if len(names) > 1:
         remedy = f"Set .grad = None {when.format('update')}, of {join(names, 6)}."
-    if (call := expression(program.recording, update.place).partition(".step("))[1]:
-        remedy = f"Call {call[0]}.zero_grad() {when.format('step')}."
+    if optimizer := optimizer_at(program.recording, update.place):
+        remedy = f"Call {optimizer}.zero_grad() {when.format('step')}."
     if learns is not None and learns != place:  # of a GAN: the generator's loss goes through the discriminator, too
         remedy = f"{remedy} After the step would be too early, since {at(place)} adds to it."
     return Finding(
@@ -132,7 +133,7 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
         lines.append(f"The update at {at(others[0].place)} changes {told}, and never {join(names, 3)}.")
         if written := program.updated.get(leaves[0]):
             lines.append(f"{at(written[0].place)} changes {names[0]}, without a gradient.")
-        optimizer = expression(program.recording, others[0].place).partition(".step(")[0]
+        optimizer = optimizer_at(program.recording, others[0].place)
         if (made := only_assignment(program.recording, optimizer) if optimizer else None) is not None:
             lines.append(f"{optimizer}, made at {at(made)}, was not given {'it' if len(names) == 1 else 'them'}.")
         remedy = (
@@ -172,7 +173,7 @@ def _container(recording: Recording, name: str) -> Place | None:
 
 def _replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:
     """Where a module of the model, such as `model.head` of `head.bias`, is replaced after the optimiser was made."""
-    optimizer = expression(recording, step).partition(".step(")[0]
+    optimizer = optimizer_at(recording, step)
     made = only_assignment(recording, optimizer) if optimizer else None
     modules = leaf.split(".")[:-1]
     for one in assignments(recording, made.file) if made is not None and modules else ():

@@ -146,6 +146,8 @@ def test_a_critic_is_reset_before_its_passes(tmp_path):
 def test_what_a_scaler_steps_is_called_the_optimiser():
     (found,) = findings(record_program(HERE / "pytorch" / "broken" / "scaled_half.py")[0])
     assert "optimizer, made at scaled_half.py:7, was not given them." in found.explanation
+    (found,) = findings(record_program(HERE / "pytorch" / "broken" / "scaled_steps.py")[0])
+    assert found.remedy == "Call optimizer.zero_grad() after each step."
 
 
 ATTENTION = """\

@@ -13,6 +13,9 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
 
+_MAKE_SMALLER = ("clip_grad", "GradScaler")  # what divides gradients between a pass and the step
+_ROUNDED = 1e-6
+
 
 def learned(recording: Recording) -> frozenset[int]:
     """The leaves whose updates may use their gradients.
@@ -73,7 +76,8 @@ def is_used(
 
 def kept_by(program: Program) -> Callable[[Value, Value], bool]:
     """Whether `.grad` is what it was, as this program may have it."""
-    return _same_or_clipped if "clip_grad" in "".join(program.recording.sources.values()) else _same
+    text = "".join(program.recording.sources.values())
+    return _same_or_smaller if any(one in text for one in _MAKE_SMALLER) else _same
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -82,15 +86,16 @@ def _same(one: Value, other: Value) -> bool:
     return one == other if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray) else False
 
 
-def _same_or_clipped(before: Value, now: Value) -> bool:
-    """Whether .grad is what it was, or that scaled down or cut off, as by `clip_grad_norm_` and `clip_grad_value_`."""
+def _same_or_smaller(before: Value, now: Value) -> bool:
+    """Whether .grad is what it was, or that scaled down or cut off: by `clip_grad_norm_`, or the step of a scaler."""
     if _same(before, now):
         return True
     if not (isinstance(before, np.ndarray) and isinstance(now, np.ndarray) and before.shape == now.shape and now.any()):
         return False
     most, most_before = np.abs(now).max(), np.abs(before).max()
     scaled, cut_off = before * (most / most_before), np.clip(before, -most, most)
-    return bool(most < most_before and (np.allclose(now, scaled, rtol=1e-3) or np.array_equal(now, cut_off)))
+    is_scaled = np.allclose(now, scaled, rtol=1e-3, atol=_ROUNDED * most)
+    return bool(most < most_before and (is_scaled or np.array_equal(now, cut_off)))
 
 
 def told_sum(program: Program, step: BackwardStep) -> str:

@@ -35,6 +35,7 @@ from microtape.recording.findings.training.leftovers import left_by_another_loss
 from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
+from microtape.recording.findings.training.scaled import steps_without_scaler
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.updating import large_updates
@@ -56,7 +57,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew,
     no_gradient, constant_penalties, results_without, gradients_of_functions, never_reset, left_by_another_loss,
     discarded_gradients, strange_steps, idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients,
-    identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, forgetful_optimizers,
+    identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, steps_without_scaler, forgetful_optimizers,
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets, learned_advantages,
     growing_graphs, vanishing_and_exploding, large_updates,

@@ -150,6 +150,14 @@ def test_what_a_scaler_steps_is_called_the_optimiser():
     assert found.remedy == "Call optimizer.zero_grad() after each step."
 
 
+def test_a_step_without_the_scaler_is_told_with_the_one_that_divides():
+    (found,) = findings(record_program(HERE / "pytorch" / "broken" / "scaled_descent.py")[0])
+    assert found.headline == "optimizer.step() at scaled_descent.py:13 uses gradients that are scaled by 1024"
+    assert found.remedy == "Call scaler.step(optimizer) and scaler.update() in place of optimizer.step()."
+    (found,) = findings(record_program(HERE / "pytorch" / "broken" / "scaled_clip.py")[0])
+    assert found.remedy.endswith(", and scaler.unscale_(optimizer) before clip_grad_norm_.")
+
+
 ATTENTION = """\
 import torch
 from torch import nn

@@ -8,16 +8,16 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.grad_fields import CLIPS, norm_of_gradients
+from microtape.recording.findings.training.scaled import scale_of
+from microtape.recording.findings.training.steps import scaled_step
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Place
 from microtape.recording.model.source import expression, function_around, loop_around, place_in, tree_of
 
-_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 _RESETS = ("zero_grad", "zero_")
 
 
@@ -41,7 +41,7 @@ def clipped_in_vain(program: Program) -> Iterator[Finding]:
     The order is that of the lines, in the loop or function with the only call of `backward`.
     """
     recording = program.recording
-    if not any(name in text for name in _CLIPS for text in recording.sources.values()):
+    if not any(name in text for name in CLIPS for text in recording.sources.values()):
         return
     seen: set[Place | None] = set()
     for position, pass_ in enumerate(recording.passes):
@@ -52,7 +52,7 @@ def clipped_in_vain(program: Program) -> Iterator[Finding]:
         if pass_.place is None or step is None:
             continue
         around = _around(recording.sources.get(pass_.place.file, ""), pass_.place.line)
-        clips = around.named(*_CLIPS, beside=step.line)
+        clips = around.named(*CLIPS, beside=step.line)
         if len(clips) != 1 or len(around.named("backward", beside=step.line)) != 1:
             continue
         found = _told(program, position, place_in(recording, step.file, clips[0], step.function), step, around)
@@ -101,7 +101,7 @@ def _told(program: Program, position: int, clip: Place, step: Place, around: _Ca
     assert pass_.place is not None
     resets = [one.lineno for one in around.named(*_RESETS, beside=step.line)]
     stepped, backward = expression(program.recording, step), expression(program.recording, pass_.place)
-    name, norm = _name(program, clip), format_number(_norm(program, pass_), 3)
+    name, norm = _name(program, clip), format_number(norm_of_gradients(program, pass_), 3)
     used = f"After {program.pass_name(position)}, the norm of all gradients was {norm} when {stepped} used them."
     remedy = f"Clip between {backward} and {stepped}."
     if clip.line > step.line and resets:
@@ -110,8 +110,9 @@ def _told(program: Program, position: int, clip: Place, step: Place, around: _Ca
     elif clip.line < pass_.place.line and any(not pass_.place.line < one < step.line for one in resets):
         texts = (f"{name} at {at(clip)} finds nothing to clip: backward comes later", f"{name} comes before backward")
         lines = (used, f"When {name} runs, .grad is None, zero, or what an earlier step has used.")
-    elif pass_.place.line < clip.line < step.line and (scale := _scale(program, pass_)) is not None:
-        if "unscale_(" in program.recording.sources[clip.file]:
+    elif pass_.place.line < clip.line < step.line and (scale := scale_of(program, pass_)) is not None:
+        scaled = scaled_step(program.recording, step)
+        if scaled is None or "unscale_(" in program.recording.sources[clip.file]:
             return None
         texts = (f"{name} at {at(clip)} clips gradients that are scaled by {scale}", f"{name} clips scaled gradients")
         lines = (
@@ -119,8 +120,7 @@ def _told(program: Program, position: int, clip: Place, step: Place, around: _Ca
             f"norm was {norm}.",
             f"{stepped} divides what is left by {scale}: the update is that much smaller than was meant.",
         )
-        scaler, _, optimizer = stepped.partition(".step(")
-        remedy = f"Call {scaler}.unscale_({optimizer.rstrip(')')}) before {name}."
+        remedy = f"Call {scaled[0]}.unscale_({scaled[1]}) before {name}."
     else:
         return None
     others = (("backward", pass_.place), ("updated", step))
@@ -130,26 +130,3 @@ def _told(program: Program, position: int, clip: Place, step: Place, around: _Ca
 def _name(program: Program, clip: Place) -> str:
     """The name of the function, without its module."""
     return expression(program.recording, clip).partition("(")[0].rpartition(".")[2]
-
-
-def _norm(program: Program, pass_: Pass) -> float:
-    """The norm of all leaves' gradients together."""
-    squares = 0.0
-    for step in program.leaf_steps(pass_):
-        size = program.sizes(step.grad_after)
-        if size is not None and step.grad_after is not None:
-            squares += size.rms**2 * math.prod(step.grad_after.shape)
-    return math.sqrt(squares)
-
-
-def _scale(program: Program, pass_: Pass) -> str | None:
-    """By what a GradScaler has multiplied the loss; None if it has not."""
-    root = pass_.roots[0].node if pass_.roots else None
-    if root is None or ".scale(" not in expression(program.recording, pass_.place):
-        return None
-    node = program.node(root)
-    values = [program.recording.value(ref) for ref in (node.outputs[0], *(one.ref for one in node.operands)) if ref]
-    numbers = [float(one.item()) for one in values if isinstance(one, np.ndarray) and one.size == 1]
-    if not program.does(node, "mul") or len(numbers) < 2 or not all(map(math.isfinite, numbers)) or not numbers[1]:
-        return None
-    return format_number(numbers[0] / numbers[1], 6) if abs(numbers[0]) > abs(numbers[1]) else None

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from microtape.recording.findings.program import Program
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord, Value
+from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
 
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 _MAKE_SMALLER = ("clip_grad", "GradScaler")  # what divides gradients between a pass and the step
 _ROUNDED = 1e-6
 
@@ -107,3 +109,13 @@ def told_sum(program: Program, step: BackwardStep) -> str:
     sizes = [size.rms if (size := program.sizes(one)) is not None else 0.0 for one in values]
     old, new, total = map(format_number, sizes)
     return f"root mean square {old} before, {new} new, {total} afterwards"
+
+
+def norm_of_gradients(program: Program, pass_: Pass) -> float:
+    """The norm of all leaves' gradients together, after a pass."""
+    squares = 0.0
+    for step in program.leaf_steps(pass_):
+        size = program.sizes(step.grad_after)
+        if size is not None and step.grad_after is not None:
+            squares += size.rms**2 * math.prod(step.grad_after.shape)
+    return math.sqrt(squares)

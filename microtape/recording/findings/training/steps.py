@@ -10,18 +10,20 @@ from microtape.recording.model.source import expression, only_assignment, only_e
 
 def optimizer_at(recording: Recording, place: Place | None) -> str:
     """The optimiser of a step: `sgd` for `sgd.step()`, and for `scaler.step(sgd)`; empty for other lines."""
-    text = expression(recording, place)
-    return _scaled(recording, text)[1] or text.partition(".step(")[0] if ".step(" in text else ""
+    if (scaled := scaled_step(recording, place)) is not None:
+        return scaled[1]
+    optimizer, is_called, _ = expression(recording, place).partition(".step(")
+    return optimizer if is_called else ""
 
 
-def _scaled(recording: Recording, text: str) -> tuple[str, str]:
-    """The scaler and the optimiser of `scaler.step(sgd)`; empty for other texts."""
-    match only_expression(text):
+def scaled_step(recording: Recording, place: Place | None) -> tuple[str, str] | None:
+    """The scaler and the optimiser of `scaler.step(sgd)`; None for other lines."""
+    match only_expression(expression(recording, place)):
         case ast.Call(func=ast.Attribute(value=owner, attr="step"), args=args, keywords=keywords):
             given = [*args, *[one.value for one in keywords if one.arg == "optimizer"]]
             if given and is_scaler(recording, ast.unparse(owner)):
                 return ast.unparse(owner), ast.unparse(given[0])
-    return "", ""
+    return None
 
 
 def is_scaler(recording: Recording, name: str) -> bool:

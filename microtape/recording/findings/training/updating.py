@@ -9,6 +9,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.scaled import steps_without_scaler
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Recording, UpdateRecord
@@ -25,9 +26,12 @@ def large_updates(program: Program) -> Iterator[Finding]:
     Many losses are bounded, though, or need no more than a direction: a leaf that was thrown very far is a notice.
     """
     thrown: UpdateRecord | None = None
+    told = {one.place for one in steps_without_scaler(program)}
     for one in program.recording.updates:
         record = program.recording.tensors[one.tensor]
         if one.norm is None or one.change is None or one.norm <= _NEXT_TO_ZERO * math.sqrt(math.prod(record.shape)):
+            continue
+        if one.place in told:
             continue
         if one.change > one.norm and not _loss_took_it_well(program, one):
             yield _large(program, one)

@@ -84,11 +84,11 @@ def two_names(text: str) -> tuple[str, str] | None:
 
 
 @functools.lru_cache(maxsize=256)
-def loop_around(text: str, line: int) -> tuple[int, int] | None:
-    """The first and last line of the innermost loop around a line; None if there is none."""
+def loop_around(text: str, line: int, last: int = 0) -> tuple[int, int] | None:
+    """The first and last line of the innermost loop around a line, or around all up to `last`; None without one."""
     loops = [one for one in ast.walk(tree_of(text) or ast.Module([], [])) if isinstance(one, ast.For | ast.While)]
     around = [(one.lineno, one.end_lineno or one.lineno) for one in loops]
-    return max((one for one in around if one[0] <= line <= one[1]), default=None)
+    return max((one for one in around if one[0] <= line <= max(line, last) <= one[1]), default=None)
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,0 +1,17 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+x, y = torch.randn(4, 10, 4), torch.randn(4, 10, 1)
+for _ in range(4):
+    for share in range(4):
+        loss = nn.functional.mse_loss(model(x[share]), y[share]) / 4
+        scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+    scaler.update()
+    optimizer.zero_grad(set_to_none=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from microtape.recording.findings.makers import made_at
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
 from microtape.recording.findings.wording import join
@@ -31,7 +32,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, only_assignment, tree_of, whole_lines, written_operands
+from microtape.recording.model.source import expression, tree_of, whole_lines, written_operands
 from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
@@ -178,6 +179,13 @@ class Program:
         return list(picked(tensors, np.flatnonzero(truths(tensors, "is_leaf") & truths(tensors, "requires_grad"))))
 
     @cached_property
+    def used_leaves(self) -> Sequence[str]:
+        """The names of the leaves that got a gradient, or need none."""
+        leaves = picked(self.recording.tensors, np.flatnonzero(truths(self.recording.tensors, "is_leaf")))
+        got = (one for one in leaves if not one.requires_grad or one.grad is not None or one.id in self.accumulations)
+        return [name for one in got for name in one.names]
+
+    @cached_property
     def updated(self) -> Mapping[int, Sequence[UpdateRecord]]:
         """Maps a leaf to its updates: what its gradient is for."""
         found: dict[int, list[UpdateRecord]] = {}
@@ -281,12 +289,9 @@ class Program:
             return node.variable
         return next((ref.tensor for ref in node.outputs if ref is not None), None)
 
-    def made_at(self, name: str) -> Place | None:
-        """Where the variable of this name is assigned; for `tower.bias.weight`, where `self.bias` is."""
-        name = name.partition("[")[0]
-        parts = [f"self.{part}" for part in reversed(name.split("."))] if "." in name else []
-        found = (only_assignment(self.recording, one) for one in (name, *parts))
-        return next((place for place in found if place is not None), None)
+    def made_at(self, name: str, part: str = "") -> Place | None:
+        """Where a variable is assigned, or a part of a module; see `makers`."""
+        return made_at(self.recording, name, part)
 
     def values(self, node: NodeRecord, step: BackwardStep | None = None) -> Mapping[str, Value | None]:
         """The values of the formula's symbols: as unpacked by the step, else as computed."""

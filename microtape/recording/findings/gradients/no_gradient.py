@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.copies import copied_modules, following_modules
+from microtape.recording.findings.gradients.copies import copied_modules, following_modules, unused_part
 from microtape.recording.findings.program import Program, named_before_grad, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.findings.wording import at, count, headline, join
@@ -79,7 +79,7 @@ def _copied(program: Program, module: str, copy: str) -> _Cause:
         f"only its copies are used, such as {copy}", "only its copies are used",
         f"The loss is computed with copies of {module}, such as {copy}, that began with the same numbers.",
         f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
-        program.made_at(f"{module}.weight"), is_meant=True,
+        program.made_at(f"{module}.weight", module), is_meant=True,
     )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         )  # fmt: skip
     if leaf.id in program.inside_forwards:
         return _inside_forward(program, *program.inside_forwards[leaf.id])
-    place = program.made_at(leaf.name) or pass_.place
+    place = program.made_at(leaf.name, unused_part(program, leaf.name)) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
     if is_installed(place):  # its models have parts that not every loss uses

@@ -35,14 +35,8 @@ def steps_without_scaler(program: Program) -> Iterator[Finding]:
         seen.add(one.place)
         pass_ = recording.passes[position]
         scaler, scale = _scaler(program, pass_), scale_of(program, pass_)
-        files = {place.file for place in (one.place, pass_.place) if place is not None}
         is_plain = optimizer_at(recording, one.place) and not scaled_step(recording, one.place)
-        if (
-            scaler
-            and scale
-            and is_plain
-            and not any(_BY_HAND.search(recording.sources.get(each, "")) for each in files)
-        ):
+        if scaler and scale and is_plain and not _divides_by_hand(program, one.place, pass_.place):
             yield _finding(program, position, one.place, scaler, scale)
             return
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -16,6 +17,7 @@ from microtape.recording.model.model import Place, Recording
 from microtape.recording.script.request import PROGRESS, STOP
 
 _MOST_PASSES, _MOST_STEPS = 16, 5_000  # that are kept before the search begins to forget
+_ROUNDS, _MOST_OF_ROUNDS = 3, 64  # times that each line of backward has run, or passes, before that
 _MOST_PLACES = 4  # lines of backward, whose last passes are kept
 _FORGOT = "; before it, the first and the last from each line are kept"
 
@@ -59,6 +61,7 @@ class Search:
         self._learned: set[str] = set()  # and those that were updated by theirs
         self._losses: dict[Place | None, float] = {}
         self._forgets = False  # whether passes were forgotten
+        self._runs: Counter[Place | None] = Counter()  # how often each line of backward has run
         self._over = monotonic() + seconds
         self._folder = folder
         self._asked_by = os.getppid()
@@ -67,11 +70,16 @@ class Search:
         """Those of the segments after the first pass that may show something: the last one of each line of backward.
 
         A gradient that nobody resets is seen only beside the last pass of the same line: that of a generator, between
-        two of its critic. What shows over many passes is looked for in the first ones, as long as they are short.
+        two of its critic. What shows over many passes is looked for in the first ones, as long as they are short, and
+        for as long as a line of backward is new: a generator may have one pass for ten of its critic.
         """
         passes = [one for segment in segments for one in segment.passes]
-        if not self._forgets and len(passes) < _MOST_PASSES and sum(len(one.steps) for one in passes) <= _MOST_STEPS:
+        self._runs.update(one.place for segment in segments[-1:] for one in segment.passes)
+        is_new = any(runs < _ROUNDS for runs in self._runs.values())
+        most = _MOST_OF_ROUNDS if is_new else 0 if self._forgets else _MOST_PASSES
+        if len(passes) < most and sum(len(one.steps) for one in passes) <= _MOST_STEPS:
             return list(segments)
+        self._runs = Counter(dict.fromkeys(self._runs, _ROUNDS))  # those lines had their time
         self._forgets = True
         kept: list[Any] = []
         places: set[Place | None] = set()

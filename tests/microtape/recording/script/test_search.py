@@ -185,6 +185,47 @@ def test_of_several_lines_that_call_backward_the_last_pass_of_each_is_kept(searc
     assert recording.notes[-1].endswith("pass 28; before it, the first and the last from each line are kept")
 
 
+ROUNDS = """\
+    import microtape as mt
+    mt.manual_seed(0)
+    maker, critic = mt.nn.Linear(3, 4), mt.nn.Sequential(mt.nn.Linear(4, 8), mt.nn.Softplus(), mt.nn.Linear(8, 1))
+    maker_steps = mt.optim.Adam(maker.parameters(), lr=0.001)
+    critic_steps = mt.optim.Adam(critic.parameters(), lr=0.001)
+    for _ in range(8):
+        for _ in range(5):
+            critic_steps.zero_grad()
+            critic(mt.randn(8, 4)).mean().neg().backward()
+            critic(maker(mt.randn(8, 3))).mean().backward()
+            critic_steps.step()
+        maker_steps.zero_grad()
+        critic(maker(mt.randn(8, 3))).mean().neg().backward()
+        maker_steps.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "kind"),
+    [
+        ("maker(mt.randn(8, 3))).mean().neg()", "maker(mt.randn(8, 3)).detach()).mean().neg()", "no update"),
+        ("maker_steps.zero_grad()", "pass", "accumulated"),
+    ],
+)
+def test_what_shows_over_two_long_rounds_of_several_lines_is_found(
+    search: Search, right: str, wrong: str, kind: str
+) -> None:
+    ended, recording = search(ROUNDS.replace(right, wrong))
+    assert ended.search[:2] == ("found", 23)
+    assert [one.kind for one in findings(recording)] == [kind]
+
+
+def test_lines_that_had_their_time_are_forgotten(search: Search) -> None:
+    ended, recording = search(ROUNDS, within=f"{__name__}:finding:error,60")
+    assert ended.search[:2] == ("found", 60)
+    assert passes(recording) == [1, 55, 58, 59, 60]
+    ended, _ = search(ROUNDS)
+    assert ended.search[:2] == ("finished", 88)
+
+
 def test_all_passes_of_a_short_program_are_kept_if_something_is_found(search: Search) -> None:
     _, recording = search(TWO_LINES.format(20, 15), within=f"{__name__}:finding:error,6")
     assert passes(recording) == [1, 2, 3, 4, 5, 6]

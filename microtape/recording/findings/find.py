@@ -39,6 +39,7 @@ from microtape.recording.findings.training.resets import never_reset
 from microtape.recording.findings.training.scaled import steps_without_scaler
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
+from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.training.updating import large_updates
 from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
@@ -57,8 +58,9 @@ _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew,
     no_gradient, constant_penalties, results_without, gradients_of_functions, never_reset, left_by_another_loss,
-    discarded_gradients, strange_steps, idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients,
-    identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, steps_without_scaler, forgetful_optimizers,
+    discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped, zero_gradients,
+    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, steps_without_scaler,
+    forgetful_optimizers,
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets, learned_advantages,
     growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide,

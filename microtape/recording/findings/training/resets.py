@@ -19,6 +19,7 @@ from microtape.recording.findings.training.grad_fields import (
 )
 from microtape.recording.findings.training.idle import left_alone
 from microtape.recording.findings.training.steps import optimizer_at
+from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
 from microtape.recording.model.source import assignments, expression, is_installed, only_assignment, place_in
@@ -52,7 +53,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
             elif leaf not in learning | program.asked and program.sizes.largest(step.grad_before) > 0:
                 summed.append((leaf, position, step))
                 break
-    if updated and left_alone(program):  # another optimiser steps in its place
+    if (updated and left_alone(program)) or any(twice_given(program)):  # another optimiser steps in its place
         return
     updated.sort(key=lambda one: (one[1], one[2].index))
     summed.sort(key=lambda one: (one[1], one[2].index))

@@ -57,6 +57,24 @@ def is_added(before: BackwardStep, step: BackwardStep, is_kept: Callable[[Value,
     return is_kept(before.grad_after, step.grad_before)
 
 
+def is_left(
+    program: Program, way: Sequence[tuple[int, BackwardStep]], number: int, is_kept: Callable[[Value, Value], bool]
+) -> bool:
+    """Whether a step of a leaf adds to what the step before it has left; `way` are all of them, with their passes.
+
+    A pass between the two may have been forgotten. If any pass gives just what is there, that one may have come after a
+    reset: the bias of a critic whose loss is a mean gets the same from each.
+    """
+    (earlier, before), (position, step) = way[number - 1], way[number]
+    if not is_added(before, step, is_kept):
+        return False
+    passes, there = program.recording.passes, step.grad_before
+    if passes[position].index - passes[earlier].index == position - earlier or there is None:
+        return True
+    given = (next(iter(one.grad_outputs), None) for _, one in way)
+    return not any(one is not None and is_kept(one, there) for one in given)
+
+
 def is_used(
     program: Program, leaf: int, ahead: Iterable[tuple[int, BackwardStep]], is_kept: Callable[[Value, Value], bool]
 ) -> bool | None:

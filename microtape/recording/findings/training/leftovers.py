@@ -9,7 +9,7 @@ from typing import NamedTuple
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.grad_fields import (
-    is_added,
+    is_left,
     is_used,
     kept_by,
     learned,
@@ -52,8 +52,8 @@ def _leftovers(program: Program) -> Iterator[_Leftover]:
             reached.setdefault(position, set()).add(leaf)
     for leaf in learning & program.accumulations.keys():
         way = program.accumulations[leaf]
-        for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
-            if not is_added(before, step, is_kept) or not program.sizes.largest(step.grad_before) > 0:
+        for number, ((earlier, _), (position, step)) in enumerate(pairwise(way), 1):
+            if not is_left(program, way, number, is_kept) or not program.sizes.largest(step.grad_before) > 0:
                 continue
             if updates_between(program, leaf, earlier, position):  # it is never reset, which is told
                 break

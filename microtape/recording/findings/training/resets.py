@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.grad_fields import (
-    is_added,
+    is_left,
     is_used,
     kept_by,
     learned,
@@ -40,8 +40,8 @@ def never_reset(program: Program) -> Iterator[Finding]:
     learning, passes = learned(program.recording), program.recording.passes
     is_kept = kept_by(program)
     for leaf, way in program.accumulations.items():
-        for number, ((earlier, before), (position, step)) in enumerate(pairwise(way), 1):
-            if not is_added(before, step, is_kept):
+        for number, ((earlier, _), (position, step)) in enumerate(pairwise(way), 1):
+            if not is_left(program, way, number, is_kept):
                 continue
             updates = updates_between(program, leaf, earlier, position)
             if leaf in learning and updates:

@@ -226,6 +226,26 @@ def test_lines_that_had_their_time_are_forgotten(search: Search) -> None:
     assert ended.search[:2] == ("finished", 88)
 
 
+@pytest.mark.parity
+def test_a_bias_that_gets_the_same_from_each_pass_is_not_taken_for_one_that_is_never_reset(search: Search) -> None:
+    ended, _ = search("""\
+        import torch
+        torch.manual_seed(0)
+        critic = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+        optimizer = torch.optim.Adam(critic.parameters(), lr=0.001)
+        for _ in range(8):
+            for _ in range(2):
+                optimizer.zero_grad()
+                critic(torch.randn(8, 4)).mean().neg().backward()
+                critic(torch.randn(8, 4)).mean().backward()
+                optimizer.step()
+            optimizer.zero_grad()
+            critic(torch.randn(8, 4)).mean().neg().backward()
+            optimizer.step()
+    """)
+    assert ended.search[:2] == ("finished", 40)
+
+
 def test_all_passes_of_a_short_program_are_kept_if_something_is_found(search: Search) -> None:
     _, recording = search(TWO_LINES.format(20, 15), within=f"{__name__}:finding:error,6")
     assert passes(recording) == [1, 2, 3, 4, 5, 6]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -9,17 +11,18 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, Place, UpdateRecord
-from microtape.recording.model.source import expression
+from microtape.recording.model.source import expression, tree_of
 
 _FEWEST = 2  # updates
 _FEWEST_PASSES = 2  # for each of them
 
 
 def discarded_gradients(program: Program) -> Iterator[Finding]:
-    """A finding if each update follows the same number of passes from one line, and uses the last one's gradient only.
+    """A finding if each update follows several passes from one line, and uses the last one's gradient only.
 
-    Passes from other lines may reach a leaf for the sake of others, as those of a generator reach its critic, and an
-    optimiser that calls a function for its passes, such as LBFGS, tries several points.
+    Their number is always the same, unless the update is after a loop of its own for them: an update may be left out
+    now and then. Passes from other lines may reach a leaf for the sake of others, as those of a generator reach its
+    critic, and an optimiser that calls a function for its passes, such as LBFGS, tries several points.
     """
     for tensor, updates in program.updated.items():
         node = program.recording.tensors[tensor].node
@@ -30,11 +33,13 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
         if place is None or len(written) < _FEWEST or not all(_is_apart(program, one, place) for one in written):
             continue
         batches = _batches(program, passes, [one for one in updates if one.change != 0])
-        sizes = {len(one) for one in batches}
-        if len(batches) < _FEWEST or len(sizes) > 1 or min(sizes) < _FEWEST_PASSES:
+        several = [one for one in batches if len(one) >= _FEWEST_PASSES]
+        if len(several) < _FEWEST:
             continue
-        if all(_is_reset_each_time(program, one) for one in batches):
-            yield _finding(program, tensor, batches[0], updates)
+        if len({*map(len, batches)}) > 1 and not all(_is_after_loop(program, one, place) for one in written):
+            continue
+        if all(_is_reset_each_time(program, one) for one in several):
+            yield _finding(program, tensor, several, updates)
             return
 
 
@@ -44,6 +49,28 @@ def _is_apart(program: Program, written: Place | None, place: Place) -> bool:
         return False
     is_in_function = (written.file, written.function) == (place.file, place.function)
     return is_in_function or expression(program.recording, written).endswith(".step()")
+
+
+def _is_after_loop(program: Program, written: Place | None, place: Place) -> bool:
+    """Whether an update stands after the loop around the passes, in the same function."""
+    if written is None or (written.file, written.function) != (place.file, place.function):
+        return False
+    end = _end_of_loop(program.recording.sources.get(place.file, ""), place.line)
+    return end is not None and written.line > end
+
+
+@functools.lru_cache(maxsize=64)
+def _end_of_loop(source: str, line: int) -> int | None:
+    """The last line of the innermost loop around a line, if that is a `for` that always runs to its end.
+
+    A loop that is left early may look for a point, or a batch, whose gradient is worth a step.
+    """
+    loops = [one for one in ast.walk(tree_of(source) or ast.Module([], [])) if isinstance(one, ast.For | ast.While)]
+    around = [one for one in loops if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    loop = max(around, key=lambda one: one.lineno, default=None)
+    if not isinstance(loop, ast.For) or any(isinstance(one, ast.Break | ast.Return) for one in ast.walk(loop)):
+        return None
+    return loop.end_lineno
 
 
 def _batches(
@@ -67,17 +94,19 @@ def _is_reset_each_time(program: Program, batch: list[tuple[int, BackwardStep]])
 
 
 def _finding(
-    program: Program, tensor: int, batch: list[tuple[int, BackwardStep]], updates: Sequence[UpdateRecord]
+    program: Program, tensor: int, batches: list[list[tuple[int, BackwardStep]]], updates: Sequence[UpdateRecord]
 ) -> Finding:
-    position, step = batch[-1]
+    position, step = batches[0][-1]
+    fewest, most = min(map(len, batches)), max(map(len, batches))
+    number = str(most) if fewest == most else f"{fewest} to {most}"
     place, name = program.recording.passes[position].place, program.tensor_name(tensor)
     update = next(one for one in updates if one.change != 0)
     text = headline(
-        f"{at(update.place)} uses one gradient of {len(batch)}: the others are reset before it",
-        f"An update uses one gradient of {len(batch)}: the others are reset before it",
+        f"{at(update.place)} uses one gradient of {number}: the others are reset before it",
+        f"An update uses one gradient of {number}: the others are reset before it",
     )
     lines = (
-        f"Between two updates, {at(place)} runs {len(batch)} times, and {name}.grad is reset before each.",
+        f"Between two updates, {at(place)} runs {number} times, and {name}.grad is reset before each.",
         "So their gradients do not add up: all but the last are computed in vain.",
     )
     remedy = "Reset gradients once for each update: right after it, not before each backward."

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.steps import optimizer_at
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import expression, only_assignment
+from microtape.recording.model.source import only_assignment
 
 
 class _Optimizer(NamedTuple):
@@ -54,11 +55,10 @@ def _optimizers(program: Program) -> list[_Optimizer]:
             leaves, steps = found.setdefault(one.place, (set(), set()))
             leaves.add(one.tensor)
             steps.add(one.passes)
-    names = [expression(program.recording, place).partition(".step(") for place in found]
     return [
         _Optimizer(name, place, frozenset(leaves), tuple(sorted(steps)))
-        for (name, is_called, _), (place, (leaves, steps)) in zip(names, found.items(), strict=True)
-        if is_called
+        for place, (leaves, steps) in found.items()
+        if (name := optimizer_at(program.recording, place))
     ]
 
 

@@ -26,17 +26,20 @@ tables/    the records of a long recording
 findings/  what is wrong in a recorded program
   finding             what a finding is;  find: all findings of a recording
   program, sizes      look-ups that the others share;  cuts, remedies: words for them
+  histories, makers   what lies behind a node;  where the program makes a part of a module
   hooks, returns      hooks that make a gradient zero;  what functions of the program return
   failing/            failures: passes that failed;  freed: because of an earlier one;  refused: before they began;
                       growth: graphs that grow;  order: what ran before what;  aliasing: writes through a view;
-                      shapes, of an engine of the user's own
+                      no_gradients: a scaler that finds none;  shapes, of an engine of the user's own
   gradients/          no_gradient: leaves that are cut off or not used;  copies: of modules;  zeros, scale: those that
                       are zero, vanish or explode;  derivatives: that finite differences contradict;  returned: what
                       a backward left out;  sums, of an engine of the user's own
-  training/           updating: never reset, or too large;  idle: steps that change nothing;  replaced, anew: leaves
-                      that no optimiser has;  forgetting: optimisers that are made anew;  discarded: gradients reset one
-                      by one;  symmetry, eval_mode, targets
-  values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities
+  training/           resets: gradients that are never reset;  leftovers: of another loss;  updating: too large;  idle:
+                      steps that change nothing;  replaced, anew, twice_given: leaves that no optimiser has;
+                      forgetting: optimisers that are made anew;  discarded: gradients reset one by one;  clipping,
+                      scaled: by a GradScaler;  symmetry, eval_mode, targets, advantages
+  values/             not_finite: where NaN and infinity begin;  bad_numbers: how;  broadcasting, probabilities,
+                      attention
 
 comparing/ what differs between two recordings
   compare             compares them in order of time;  forward: what operations computed;  backward: two passes

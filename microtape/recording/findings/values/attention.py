@@ -14,7 +14,7 @@ from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
-from microtape.recording.model.model import NodeRecord, Value
+from microtape.recording.model.model import NodeRecord, Place, Value
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,16 +30,25 @@ _HIDDEN = -1e4  # what a mask adds, or fills in, at most
 
 
 def attention(program: Program) -> Iterator[Finding]:
-    """A finding for each softmax between two products, queries by keys and weights by values, that is mistaken."""
-    told = set()
+    """A finding for each softmax between two products, queries by keys and weights by values, that is mistaken.
+
+    A program that hides what lies ahead in one place, and what came before in another, reads in both directions.
+    """
+    told, ahead, reads_forward = set[Place | None](), dict[Place | None, Finding](), False
     for node in program.doing("softmax"):
         shape = _shape(program, node)
         if len(shape) < 2 or node.place in told or not _is_of_scores(program, node):
             continue
-        found = _over_another_dimension(program, node, shape) or _of_what_lies_ahead(program, node, shape)
+        found = _over_another_dimension(program, node, shape)
         if found is not None:
             told.add(node.place)
             yield found
+        elif shape[-2] == shape[-1] >= _FEWEST and _dimension(program, node, len(shape)) == len(shape) - 1:
+            hidden = _hidden(program, node, shape[-1])
+            reads_forward |= _is_triangle(np.swapaxes(hidden, -1, -2)) if hidden is not None else False
+            if hidden is not None and _is_triangle(hidden):
+                ahead.setdefault(node.place, _of_what_lies_ahead(program, node, shape[-1]))
+    yield from ahead.values() if not reads_forward else ()
 
 
 def _shape(program: Program, node: NodeRecord) -> tuple[int, ...]:
@@ -143,12 +152,7 @@ def _is_transposed(program: Program, node: NodeRecord, count: int) -> bool:
     )
 
 
-def _of_what_lies_ahead(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
-    count = shape[-1]
-    if shape[-2] != count or count < _FEWEST or _dimension(program, node, len(shape)) != len(shape) - 1:
-        return None
-    if not _hides_the_past(program, node, count):
-        return None
+def _of_what_lies_ahead(program: Program, node: NodeRecord, count: int) -> Finding:
     text = headline(f"The mask hides what came before, not what lies ahead: {at(node.place)}")
     lines = (
         f"Of {count} positions, the first one has a weight for each, the last one only for itself.",
@@ -161,11 +165,11 @@ def _of_what_lies_ahead(program: Program, node: NodeRecord, shape: tuple[int, ..
     )  # fmt: skip
 
 
-def _hides_the_past(program: Program, node: NodeRecord, count: int) -> bool:
-    """Whether just the positions below the diagonal are hidden: the result of softmax tells, else a constant mask."""
+def _hidden(program: Program, node: NodeRecord, count: int) -> npt.NDArray[Any] | None:
+    """Which positions a softmax gives no weight: its result tells, else a constant mask of so many rows and columns."""
     value = _result(program, node)
     if isinstance(value, np.ndarray):
-        return _is_below(value == 0)
+        return np.asarray(value == 0)
     before = input_at(program, node, 0)
     for _ in range(_FARTHEST):
         if before is None or program.does(before, *_PRODUCTS):
@@ -174,10 +178,11 @@ def _hides_the_past(program: Program, node: NodeRecord, count: int) -> bool:
             mask = program.recording.value(ref)
             if isinstance(mask, np.ndarray) and mask.shape[-2:] == (count, count):
                 hidden = mask if mask.dtype == bool else np.asarray(mask, np.float64) < _HIDDEN
-                return _is_below(np.logical_not(hidden) if program.does(before, "where") else hidden)
+                return np.logical_not(hidden) if program.does(before, "where") else hidden
         before = input_at(program, before, 0)
-    return False
+    return None
 
 
-def _is_below(hidden: npt.NDArray[Any]) -> bool:
+def _is_triangle(hidden: npt.NDArray[Any]) -> bool:
+    """Whether just the positions below the diagonal are hidden."""
     return bool((hidden == np.tri(hidden.shape[-1], k=-1, dtype=bool)).all())

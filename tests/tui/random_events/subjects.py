@@ -24,7 +24,7 @@ from tui.shell.demos import EXAMPLES
 from tui.shell.opening import Origin
 from tui.stepper.app import StepperApp
 
-RECORDINGS = Path(handmade.__file__).parents[2] / "tui" / "recordings"
+RECORDINGS = Path(handmade.__file__).parents[3] / "tui" / "recordings"
 HANDMADE: dict[str, Callable[[], Recording]] = {
     "diamond": handmade.diamond, "twice": handmade.twice, "failing": handmade.failing, "cut_short": handmade.cut_short,
     "chain": lambda: handmade.chain(90, 5),

@@ -98,7 +98,10 @@ asyncio.run(main())
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
     "code",
-    ["import tui; from tests.support.recordings import handmade as h; tui.step(h.diamond()); print('back again')", IN_A_LOOP],
+    [
+        "import tui; from tests.support.recordings.handmade import diamond; tui.step(diamond()); print('back again')",
+        IN_A_LOOP,
+    ],
 )
 def test_in_a_terminal_the_stepper_opens_and_q_comes_back(code):
     screen, status = in_a_terminal([sys.executable, "-c", code], "step 0 of 5", b"q")

@@ -30,7 +30,7 @@ findings/  what is wrong in a recorded program
   hooks, returns      hooks that make a gradient zero;  what functions of the program return
   failing/            failures: passes that failed;  freed: because of an earlier one;  refused: before they began;
                       growth: graphs that grow;  order: what ran before what;  aliasing: writes through a view;
-                      no_gradients: a scaler that finds none;  shapes, of an engine of the user's own
+                      scalers: one that finds no gradient;  shapes, of an engine of the user's own
   gradients/          no_gradient: leaves that are cut off or not used;  copies: of modules;  zeros, scale: those that
                       are zero, vanish or explode;  derivatives: that finite differences contradict;  returned: what
                       a backward left out;  sums, of an engine of the user's own

@@ -13,8 +13,8 @@ from microtape.recording.findings.failing.aliasing import written_through_a_view
 from microtape.recording.findings.failing.failures import failures
 from microtape.recording.findings.failing.growth import growing_graphs
 from microtape.recording.findings.failing.no_copies import taken_for_copies
-from microtape.recording.findings.failing.no_gradients import nothing_to_divide
 from microtape.recording.findings.failing.refused import refused
+from microtape.recording.findings.failing.scalers import nothing_to_divide
 from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients

@@ -13,12 +13,13 @@ from microtape.recording.model.model import NodeRecord, Place
 from microtape.recording.model.source import expression
 
 _DIFFERENCES = ("sub", "rsub")
-_ERRORS = ("mse_loss", "smooth_l1_loss", "huber_loss", "pow", "square")
+_LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss")
+_ERRORS = (*_LOSSES, "pow", "square")
 _GATHERING = ("stack", "cat")
 _CHOOSING = ("gather", "index", "take_along_dim")  # the probability of the action that was taken
-_NORMALISED = ("log_softmax", "log", "sub")  # the last one as in `scores - scores.logsumexp()`
+_NORMALISED = ("log_softmax", "softmax", "log", "sub")  # the last one as in `scores - scores.logsumexp()`
 _ADVANTAGE = (*SAME_NUMBERS, *_GATHERING, "div", "mul", "neg", "clamp", "exp", "relu", "add")
-_PROBABILITY = (*SAME_NUMBERS, *_GATHERING, *_DIFFERENCES, "div", "mul", "neg", "clamp", "exp", "sum", "mean")
+_PROBABILITY = (*SAME_NUMBERS, *_GATHERING, *_DIFFERENCES, "div", "mul", "neg", "clamp", "exp", "log", "sum", "mean")
 _FARTHEST = 10  # nodes between what is looked for and where the search for it begins
 
 
@@ -31,10 +32,13 @@ def learned_advantages(program: Program) -> Iterator[Finding]:
     searched, told = set[Place | None](), set[Place | None]()
     for product, policy, advantage in _weighted(program):
         chosen = _chosen(program, policy) if product.place not in searched else None
-        for difference, values in _differences(program, advantage) if chosen is not None else ():
+        if chosen is None or advantage.place in told:
+            continue
+        for difference, values in _differences(program, advantage):
             searched.add(product.place)
-            error = _error(program, difference, values) if advantage.place not in told else None
-            if error is not None and not _depends(program, values, chosen) and not _depends(program, policy, values):
+            error = _error(program, difference, values) or _error_of_another_call(program, policy, values)
+            is_apart = chosen.id not in history(program, values) and values.id not in history(program, policy)
+            if error is not None and is_apart:
                 told.add(advantage.place)
                 yield _finding(program, product, advantage, values, error)
                 break
@@ -51,12 +55,8 @@ def _weighted(program: Program) -> Iterator[tuple[NodeRecord, NodeRecord, NodeRe
             yield product, other, one
 
 
-def _depends(program: Program, node: NodeRecord, other: NodeRecord | None) -> bool:
-    return other is not None and other.id in history(program, node)
-
-
 def _chosen(program: Program, node: NodeRecord) -> NodeRecord | None:
-    """The node that chooses the logarithm of an action's probability, if a node's result comes from one."""
+    """The node that chooses an action's probability, or its logarithm, if a node's result comes from one."""
     for _ in range(_FARTHEST):
         before = inputs(program, node)
         is_chosen = program.does(node, *_CHOOSING) and before and program.does(before[0], *_NORMALISED)
@@ -96,6 +96,14 @@ def _error(program: Program, *nodes: NodeRecord) -> NodeRecord | None:
     return None
 
 
+def _error_of_another_call(program: Program, policy: NodeRecord, values: NodeRecord) -> NodeRecord | None:
+    """A loss of values that the critic computes once more: it depends on leaves that the policy does not depend on."""
+    behind = history(program, values) - history(program, policy)
+    leaves = {number for number in behind if program.node(number).kind == "accumulate"}
+    losses = (one for one in program.doing(*_LOSSES) if leaves & history(program, one))
+    return next(losses, None) if leaves else None
+
+
 def _finding(
     program: Program, product: NodeRecord, advantage: NodeRecord, values: NodeRecord, error: NodeRecord
 ) -> Finding:
@@ -110,11 +118,9 @@ def _finding(
         f"The critic should learn from its error alone ({at(error.place)}). The policy's loss moves {of_values} as "
         "well, and not towards the returns.",
     )
-    remedy = (
-        f"Multiply by {name}.detach() in the policy's loss."
-        if name.isidentifier()
-        else ("Compute the advantage inside of no_grad(), or .detach() it, in the policy's loss.")
-    )
+    remedy = "Compute the advantage inside of no_grad(), or .detach() it, in the policy's loss."
+    if name.isidentifier():
+        remedy = f"Multiply by {name}.detach() in the policy's loss."
     others = (("error", error.place),) if error.place is not None else ()
     return Finding(
         "learned advantage", "warning", text, lines, remedy, product.place, program.pass_after(product.id), None,

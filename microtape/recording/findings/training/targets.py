@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import history
+from microtape.recording.findings.histories import history, input_at, inputs
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
@@ -38,14 +38,14 @@ def learning_targets(program: Program) -> Iterator[Finding]:
 def _behind(program: Program, node: NodeRecord, edge: int, ops: tuple[str, ...]) -> list[NodeRecord]:
     """The nodes from an operand back to one that does one of `ops`, each of which has one input alone; or none."""
     found: list[NodeRecord] = []
-    number = node.edges[edge].node if edge < len(node.edges) else None
-    while number is not None:
-        found.append(program.node(number))
-        if program.does(found[-1], *ops):
+    one = input_at(program, node, edge)
+    while one is not None:
+        found.append(one)
+        if program.does(one, *ops):
             return found
-        inputs = [one.node for one in found[-1].edges if one.node is not None]
-        passes_on = program.does(found[-1], *SAME_NUMBERS, *(_SCALING + _REWARDING if ops is _BEST else ()))
-        number = inputs[0] if passes_on and len(inputs) == 1 else None
+        before = inputs(program, one)
+        passes_on = program.does(one, *SAME_NUMBERS, *(_SCALING + _REWARDING if ops is _BEST else ()))
+        one = before[0] if passes_on and len(before) == 1 else None
     return []
 
 

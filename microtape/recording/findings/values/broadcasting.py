@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -27,6 +28,7 @@ _BY_ELEMENT = (
     *("logaddexp", "logaddexp2", "xlogy", "kl_div"),
 )  # not `linear`, say, whose product of a column and a row is a table, and has a vector added
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
+_FLATTENING = ("view", "reshape")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
 _REMEDY = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
@@ -114,7 +116,9 @@ def _column_and_vector(
     tensors = [one for one in operands if one.ref is not None]
     by_shape = {program.recording.tensors[one.ref.tensor].shape: one for one in tensors if one.ref is not None}
     column, vector = by_shape.get((shape[0], 1)), by_shape.get((shape[0],))
-    if column is None or vector is None or _is_meant(program, column) or _is_meant(program, vector):
+    if column is None or vector is None or _is_meant(program, column):
+        return None
+    if _is_meant(program, vector) and not _is_flat(program, vector, column):
         return None
     return column, vector
 
@@ -128,6 +132,19 @@ def _is_meant(program: Program, operand: Operand) -> bool:
     if (border := program.borders.get(operand.ref)) is not None:
         return border.op in _MEANT
     return program.recording.tensors[operand.ref.tensor].base is not None
+
+
+def _is_flat(program: Program, vector: Operand, column: Operand) -> bool:
+    """Whether `reshape(-1)` or the like has made the vector, of something else than the column that it meets."""
+    assert vector.ref is not None
+    assert column.ref is not None
+    number, border = program.producer.get(vector.ref), program.borders.get(vector.ref)
+    maker = program.node(number) if number is not None else border
+    if maker is not None:
+        return maker.op in _FLATTENING and all(one.ref != column.ref for one in maker.operands)
+    tensors, record = program.recording.tensors, program.recording.tensors[vector.ref.tensor]
+    whole = tensors[record.base] if record.base is not None else None
+    return whole is not None and whole.id != column.ref.tensor and math.prod(whole.shape) == math.prod(record.shape)
 
 
 def _is_reduced(program: Program, number: int) -> bool:

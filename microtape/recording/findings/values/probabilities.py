@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.histories import input_at
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
@@ -79,23 +80,17 @@ def _users(program: Program, node: NodeRecord) -> set[int]:
 
 def _squashed(program: Program, node: NodeRecord, edge: int) -> NodeRecord | None:
     """The softmax or sigmoid whose results a loss gets, perhaps in another shape."""
-    before = node.edges[edge].node if edge < len(node.edges) else None
-    while before is not None:
-        one = program.node(before)
-        if program.does(one, *_SQUASHING):
-            return one
-        if not program.does(one, *SAME_NUMBERS) or not one.edges:
-            return None
-        before = one.edges[0].node
-    return None
+    one = input_at(program, node, edge)
+    while one is not None and not program.does(one, *_SQUASHING):
+        one = input_at(program, one, 0) if program.does(one, *SAME_NUMBERS) else None
+    return one
 
 
 def wrong_dimension(program: Program) -> Iterator[Finding]:
     """One finding for each place where nll_loss gets logarithms that are normalised over the batch, not the classes."""
     told = set()
     for node in program.doing("nll_loss"):
-        before = node.edges[0].node if node.edges else None
-        soft = program.node(before) if before is not None else None
+        soft = input_at(program, node, 0)
         tensor = program.tensor_of(soft) if soft is not None and program.does(soft, "log_softmax") else None
         shape = program.recording.tensors[tensor].shape if tensor is not None else ()
         if soft is None or len(shape) != 2 or not {"dim=0", "0"} & {one.text for one in soft.operands}:
@@ -126,8 +121,8 @@ def scores_for_logarithms(program: Program) -> Iterator[Finding]:
             continue
         if node.op == "cross_entropy" or _squashed(program, node, 0) is not None:
             continue  # the logarithm is taken inside of the call, or probabilities_for_scores says it
-        before = node.edges[0].node if node.edges else None
-        if before is not None and program.does(program.node(before), "mul"):
+        before = input_at(program, node, 0)
+        if before is not None and program.does(before, "mul"):
             continue  # of logarithms and their weights, such as an advantage
         told.add(node.place)
         name, mistake = program.ref_name(ref), f"nll_loss at {at(node.place)} takes logarithms, but gets scores"

@@ -19,7 +19,8 @@ from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
-from microtape.recording.findings.gradients.no_gradient import constant_penalties, no_gradient, results_without
+from microtape.recording.findings.gradients.no_gradient import no_gradient
+from microtape.recording.findings.gradients.results import constant_penalties, results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.sums import wrong_sums

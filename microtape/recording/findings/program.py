@@ -396,9 +396,9 @@ def _own_op(name: str) -> str:
     return re.sub("(?<=[a-z])(?=[A-Z])", "_", re.sub(r"Backward\d*$", "", name)).lower()
 
 
-def operand_refs(node: NodeRecord) -> list[TensorRef]:
-    """The operands of a node that are tensors."""
-    return [one.ref for one in node.operands if one.ref is not None]
+def operand_refs(made: NodeRecord | BorderRecord) -> list[TensorRef]:
+    """The operands of a node, or of a call without history, that are tensors."""
+    return [one.ref for one in made.operands if one.ref is not None]
 
 
 def _number(text: str) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from microtape.recording.model.model import NodeRecord, Place, Recording
+from microtape.recording.model.model import BorderRecord, NodeRecord, Place, Recording
 from microtape.recording.model.source import loop_around, whole_lines
 
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
@@ -20,18 +20,23 @@ _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
 
 
 def against_not_finite(
-    node: NodeRecord, *, in_backward: bool, how: str, is_nan: bool, later: bool, of_data: bool = False, along: str = ""
+    made: NodeRecord | BorderRecord,
+    *,
+    in_backward: bool,
+    how: str,
+    is_nan: bool,
+    later: bool,
+    of_data: bool = False,
+    along: str = "",
 ) -> str:
     """What to do where NaN or infinity begins. `along`: a softmax goes along this dimension, but was meant for rows."""
-    op = node.op.rstrip("_")
-    if node.variable is not None:
+    op = made.op.rstrip("_")
+    if isinstance(made, NodeRecord) and made.variable is not None:
         return "Look at how it was made: at the data that was read, or at the update that wrote to it."
     if of_data:
         return "Look at how it was made, such as at the data that was read."
-    if node.kind == "function":
-        return (
-            f"Look at the {'backward' if in_backward else 'forward'} of {node.op} for the numbers that are named here."
-        )
+    if made.kind == "function":
+        return f"Look at the {'backward' if in_backward else 'forward'} of {op} for the numbers that are named here."
     if how.endswith((" is empty", "no target counts")):
         return "Leave such a batch out, or divide a sum by at least 1: there is nothing to take the mean of."
     if how.endswith("no alignment fits"):

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.copies import copied_modules, following_modules, unused_part
-from microtape.recording.findings.program import Program, named_before_grad, operand_refs
+from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.findings.wording import at, count, headline, join
-from microtape.recording.model.cut_history import cut_off, way_back
+from microtape.recording.model.cut_history import computed_before, cut_off
 from microtape.recording.model.model import (
     ArgumentRecord,
     BorderRecord,
@@ -21,6 +21,7 @@ from microtape.recording.model.model import (
     Pass,
     Place,
     TensorRecord,
+    TensorRef,
 )
 from microtape.recording.model.source import expression, is_installed
 
@@ -35,7 +36,7 @@ class _Cause(NamedTuple):
     place: Place | None
     severity: Severity = "notice"  # if the program does not consume the gradient
     is_meant: bool = False  # then it stays a notice
-    is_unused: bool = False  # by the loss
+    may_be_meant: bool = False  # if the program only passes over the leaf: a warning then, and no error
 
 
 def no_gradient(program: Program) -> Iterator[Finding]:
@@ -51,19 +52,60 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
     missing = [one for one in missing if not one.name.startswith(followers)]
-    found: dict[tuple[_Cause, int], list[TensorRecord]] = {}
+    found: dict[tuple[_Cause, int], _Missing] = {}
     for leaf in missing[:_MOST_LEAVES]:
         module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
         position, pass_ = _pass_for(program, leaf, complete)
-        cause = _cause(program, leaf, position, pass_) if module is None else _copied(program, module, copied[module])
-        found.setdefault((cause, position), []).append(leaf)
-    for (cause, position), leaves in found.items():
-        consumed = [leaf for leaf in leaves if not cause.is_meant and _severity(program, leaf)[0] == "error"]
-        rest = [leaf for leaf in leaves if leaf not in consumed]
-        severity: Severity = "error" if consumed else cause.severity
-        if consumed and cause.is_unused and not any(_is_changed(program, leaf) for leaf in consumed):
-            severity = "warning"  # an optimiser passes over them
-        yield _finding(program, cause, severity, [*consumed, *rest], position)
+        border = _border(program, leaf, pass_) if module is None else None
+        cause = _copied(program, module, copied[module]) if module is not None else (
+            _cut_off(program, border, pass_) if border is not None else _cause(program, leaf, position, pass_)
+        )  # fmt: skip
+        one = found.setdefault((cause, position), _Missing(cause, position, [], []))
+        one.leaves.append(leaf)
+        one.borders.extend([border] if border is not None else [])
+    for one in _joined(program, list(found.values())):
+        consumed = [leaf for leaf in one.leaves if not one.cause.is_meant and _severity(program, leaf)[0] == "error"]
+        rest = [leaf for leaf in one.leaves if leaf not in consumed]
+        severity: Severity = "error" if consumed else one.cause.severity
+        if consumed and one.cause.may_be_meant and not any(_is_changed(program, leaf) for leaf in consumed):
+            severity = "warning"
+        yield _finding(program, one, severity, [*consumed, *rest])
+
+
+class _Missing(NamedTuple):
+    """The leaves that one cause leaves without a gradient in a pass, and the borders that cut them off, if any do."""
+
+    cause: _Cause
+    position: int
+    leaves: list[TensorRecord]
+    borders: list[BorderRecord]
+
+
+def _joined(program: Program, found: list[_Missing]) -> list[_Missing]:
+    """The same, with all that is computed under no_grad for one operand of the graph, layer by layer, in one."""
+    by_operand: dict[object, list[_Missing]] = {}
+    for one in found:
+        is_quiet = len(found) > 1 and one.borders and one.borders[0].kind in _BLOCKS
+        operand = _operand_made_with(program, one) if is_quiet else None
+        by_operand.setdefault((one.position, operand) if operand is not None else id(one), []).append(one)
+    return [
+        several[0]._replace(
+            leaves=[leaf for one in several for leaf in one.leaves],
+            borders=[border for one in several for border in one.borders],
+        )
+        for several in by_operand.values()
+    ]
+
+
+def _operand_made_with(program: Program, missing: _Missing) -> TensorRef | None:
+    """The first operand in the pass that is computed from what comes out of these borders."""
+    made = {ref for border in missing.borders for ref in border.outputs}
+    for node in map(program.node, sorted(program.recording.passes[missing.position].nodes)):
+        for ref in operand_refs(node):
+            border = program.borders.get(ref)
+            if border is not None and not made.isdisjoint({ref, *computed_before(border, program.borders)}):
+                return ref
+    return None
 
 
 def _pass_for(program: Program, leaf: TensorRecord, complete: Sequence[tuple[int, Pass]]) -> tuple[int, Pass]:
@@ -106,8 +148,8 @@ def _reached(program: Program) -> set[int]:
     return found
 
 
-def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[TensorRecord], position: int) -> Finding:
-    leaf = leaves[0]
+def _finding(program: Program, missing: _Missing, severity: Severity, leaves: list[TensorRecord]) -> Finding:
+    cause, leaf = missing.cause, leaves[0]
     names = [one.name for one in leaves]
     module = _module_of(names)
     get = "gets" if len(leaves) == 1 else "get"
@@ -126,29 +168,42 @@ def _finding(program: Program, cause: _Cause, severity: Severity, leaves: list[T
         f"{names[0]} and {len(names) - 1} more {get} no gradient: {cause.shorter}",
         f"{count(len(names), 'leaf').replace('leafs', 'leaves')} {get} no gradient: {cause.shorter}",
     )
-    lines = (cause.reason, f"{leaf.name}.grad is None{where}.")
-    if len(leaves) > 1:
-        lines = (cause.reason, f"This concerns {join(names, 6)}. {leaf.name}.grad is None{where}.")
+    concerned = f"This concerns {join(names, 6)}. " if len(leaves) > 1 else ""
+    last = missing.borders[-1] if missing.borders else None
+    if last is not None and last.kind in _BLOCKS and last.place != cause.place:
+        until = f", up to {at(last.place)}" if at(last.place) != at(cause.place) else ""
+        concerned = f"So did what follows it{until}. {concerned}"
+    remedy = cause.remedy
+    if severity == "warning" and missing.borders and consumer is not None:
+        remedy = f"{remedy} Else leave {'it' if len(leaves) == 1 else 'them'} out of the optimiser."
+    lines = (cause.reason, f"{concerned}{leaf.name}.grad is None{where}.")
     return Finding(
-        "no gradient", severity, text, lines, cause.remedy, cause.place, position, None, leaf.node, leaf.id, others,
+        "no gradient", severity, text, lines, remedy, cause.place, missing.position, None, leaf.node, leaf.id, others,
         tuple(one.node for one in leaves if one.node is not None),
     )  # fmt: skip
 
 
-def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
-    root = program.root_name(pass_)
+def _border(program: Program, leaf: TensorRecord, pass_: Pass) -> BorderRecord | None:
+    """The end of history between a leaf and what the pass has evaluated."""
     border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes)
-    border = border or _remade(program, pass_) or _last_border(program, leaf)
-    if border is not None:
-        cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
-        operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
-        is_told_by_its_line = border.kind in _OPERATIONS and not is_gradient(border)
-        return _Cause(
-            f"{what if what and is_told_by_its_line else cut} at {where} cuts it off", f"cut off at {where}",
-            f"{what or border.op} at {where} {reason_of(border)}.",
-            remedy_for(border, operand, expression(program.recording, border.place)), border.place or pass_.place,
-            "warning" if border.kind == "not an argument" else "notice",
-        )  # fmt: skip
+    return border or _remade(program, pass_) or _last_border(program, leaf)
+
+
+def _cut_off(program: Program, border: BorderRecord, pass_: Pass) -> _Cause:
+    cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
+    operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
+    is_told_by_its_line = border.kind in _OPERATIONS and not is_gradient(border)
+    return _Cause(
+        f"{what if what and is_told_by_its_line else cut} at {where} cuts it off", f"cut off at {where}",
+        f"{what or ('The call' if border.kind in _BLOCKS else border.op)} at {where} {reason_of(border)}.",
+        remedy_for(border, operand, expression(program.recording, border.place)), border.place or pass_.place,
+        "warning" if border.kind == "not an argument" else "notice", may_be_meant=border.kind in _BLOCKS,
+    )  # fmt: skip
+
+
+def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> _Cause:
+    """Why no gradient came where no end of history is known."""
+    root = program.root_name(pass_)
     if (made := _root_is_a_leaf(program, pass_)) is not None:
         return made
     users = program.users(leaf.node)
@@ -185,7 +240,7 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     if is_installed(place):  # its models have parts that not every loss uses
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
-    return _Cause(unused + where, unused, reason, remedy, place, is_unused=True)
+    return _Cause(unused + where, unused, reason, remedy, place, may_be_meant=True)
 
 
 def _root_is_a_leaf(program: Program, pass_: Pass) -> _Cause | None:
@@ -215,62 +270,6 @@ def _inside_forward(program: Program, call: CallRecord, step: CallStep) -> _Caus
         f"Pass it to {function}.apply as an argument, and return its gradient from {function}.backward.",
         step.place, "warning",
     )  # fmt: skip
-
-
-def constant_penalties(program: Program) -> Iterator[Finding]:
-    """A number that is added to a loss, and that came out of a gradient without `create_graph`.
-
-    A gradient of the shape of its input may be meant as a constant, as for an adversarial example, and so may a factor.
-    """
-    if not any(map(is_gradient, program.recording.borders)):
-        return
-    for position, pass_ in enumerate(program.recording.passes):
-        if pass_.kind != "backward":
-            continue
-        for node in map(program.node, sorted(pass_.nodes)):
-            for ref in operand_refs(node) if program.does(node, "add", "sub", "rsub") else ():
-                last = program.borders.get(ref)
-                if last is None or program.recording.tensors[ref.tensor].shape:
-                    continue
-                border = next((one for one in way_back(last, program.borders) if is_gradient(one)), None)
-                if border is None:
-                    continue
-                root, where = program.root_name(pass_), at(border.place)
-                yield Finding(
-                    "no gradient", "warning",
-                    headline(f"A term of {root} is a constant: grad at {where} has no create_graph",
-                             f"A term of {root} is a constant: grad without create_graph"),
-                    (f"grad at {where} {reason_of(border)}.",
-                     f"{program.ref_name(ref)}, made of it and used at {at(node.place)}, changes no gradient."),
-                    remedy_for(border, ""), border.place, position, None, node.id, ref.tensor,
-                    (("used", node.place),) if node.place is not None else (),
-                )  # fmt: skip
-                return
-
-
-def results_without(program: Program) -> Iterator[Finding]:
-    """The result of an operation whose .grad the program misses: backward fills that of leaves only."""
-    place = program.missing_gradient_at
-    wanted = named_before_grad(program, place) if place is not None else ()
-    if not wanted:
-        return
-    results = [one for one in program.recording.tensors if one.name in wanted and not one.is_leaf and one.grad is None]
-    for position, pass_ in enumerate(program.recording.passes):
-        for record in results:
-            if record.node not in pass_.nodes:
-                continue
-            name, root = record.name, program.root_name(pass_)
-            made = program.node(record.node).place
-            yield Finding(
-                "no gradient", "error",
-                headline(f"{name}.grad is None: {name} is no leaf, and retain_grad() was not called",
-                         f"{name}.grad is None: it is no leaf"),
-                (f"{name} is the result of {program.node(record.node).op} at {at(made)}.",
-                 f"Backward computes its gradient, but keeps only those of leaves. {at(place)} uses {name}.grad."),
-                f"Call {name}.retain_grad() before backward, or ask for it: grad({root}, {name}).",
-                made, position, None, record.node, record.id, (("used", place),) if place is not None else (),
-            )  # fmt: skip
-            return
 
 
 def _returned_none(program: Program, leaf: int, position: int) -> tuple[Returned, ArgumentRecord] | None:
@@ -310,6 +309,7 @@ def _module_of(names: Sequence[str]) -> str:
     return ".".join(same) if len(names) > 1 else ""
 
 
+_BLOCKS = ("no_grad", "inference_mode")  # which may hold many layers
 _OPERATIONS = ("detach", "copied", "not differentiable")
 
 

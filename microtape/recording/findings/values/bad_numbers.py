@@ -44,8 +44,10 @@ def how_in_forward(program: Program, node: NodeRecord, value: _Array) -> tuple[s
             _ranges(program, node, result),
             *(_overflow(value, index) or _too_large(program, node, value.dtype)),
         ]
-    operands = _operands(program, node, value.shape, index)
-    lines = [f"{indexed(program.name(node.id), index)} = {result}, where {join(operands)}."] if operands else []
+    name = program.name(node.id)
+    named = {program.operand_name(one): one.ref for one in node.operands if one.ref is not None}
+    operands = at_element(program, named, value.shape, index, name)
+    lines = [f"{indexed(name, index)} = {result}, where {join(operands)}."] if operands else []
     known = program.values(node)
     numbers = {symbol: element(known.get(symbol), value.shape, index) for symbol in symbols(node)}
     given = {symbol: number for symbol, number in numbers.items() if number is not None}
@@ -132,29 +134,16 @@ def how_of_leaf(program: Program, node: NodeRecord) -> tuple[str, list[str]]:
     return f"{name} itself is not finite", [f"{name} holds it before anything is computed."]
 
 
-def how_of_input(program: Program, ref: TensorRef) -> tuple[str, list[str]]:
-    """The same for an operand without history, such as the data."""
-    name, value, border = program.ref_name(ref), program.recording.value(ref), program.borders.get(ref)
-    index = first_bad(value) if isinstance(value, np.ndarray) else ()
-    number = (
-        f"{indexed(name, index)} is {format_number(value[index])}"
-        if isinstance(value, np.ndarray)
-        else f"{name} is not finite"
-    )
-    if border is not None and border.place is not None:
-        return f"{name} is not finite", [f"{number}; it was computed without history at {at(border.place)}."]
-    return f"{name} itself is not finite", [f"{number} before anything is computed of it."]
-
-
-def _operands(program: Program, node: NodeRecord, shape: tuple[int, ...], index: _Index) -> list[str]:
-    """`p[2] = 0`, for each operand of which one element gave this element of the result."""
+def at_element(
+    program: Program, operands: Mapping[str, TensorRef], shape: tuple[int, ...], index: _Index, result: str
+) -> list[str]:
+    """`p[2] = 0`, for each operand, given by name, of which one element gave this one of the result, named too."""
     found = []
-    for one in node.operands:
-        given = program.recording.value(one.ref)
+    for name, ref in operands.items():
+        given = program.recording.value(ref)
         number = element(given, shape, index)
         if given is not None and number is not None:
-            name = program.operand_name(one)
-            former = "the former " if name == program.name(node.id) else ""  # as in x = x.log()
+            former = "the former " if name == result else ""  # as in x = x.log()
             found.append(f"{former}{indexed(name, _index_in(given, index))} = {format_number(number)}")
     return found
 
@@ -167,12 +156,18 @@ def _index_in(value: Value, index: _Index) -> _Index:
 
 def _ranges(program: Program, node: NodeRecord, result: str) -> str:
     """For an operation that mixes elements: the largest number of each operand."""
+    named = {_input_name(program, node, one): one.ref for one in node.operands if one.ref is not None}
+    return in_ranges(program, node.op, result, named)
+
+
+def in_ranges(program: Program, op: str, result: str, operands: Mapping[str, TensorRef]) -> str:
+    """`sum gives inf: the largest number of x is 3e+38.`, for operands by name."""
     found = []
-    for one in node.operands:
-        size = program.sizes(program.recording.value(one.ref)) if one.ref is not None else None
-        if one.ref is not None and size is not None:
-            found.append(f"the largest number of {_input_name(program, node, one)} is {format_number(size.largest)}")
-    return f"{node.op} gives {result}: {join(found)}." if found else f"{node.op} gives {result}."
+    for name, ref in operands.items():
+        size = program.sizes(program.recording.value(ref))
+        if size is not None:
+            found.append(f"the largest number of {name} is {format_number(size.largest)}")
+    return f"{op} gives {result}: {join(found)}." if found else f"{op} gives {result}."
 
 
 def _input_name(program: Program, node: NodeRecord, operand: Operand) -> str:

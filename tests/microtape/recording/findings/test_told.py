@@ -123,17 +123,57 @@ def test_what_is_not_finite_has_the_remedy_of_its_operation(
     assert finding.remedy.startswith(remedy)
 
 
-def test_a_number_that_was_not_finite_before_history_began_is_told_with_its_line() -> None:
+def told_of(program: Callable[[mt.Tensor], mt.Tensor]) -> Finding:
+    """The first finding where this, of x = [1, 2], is what x is multiplied by."""
+    x = leaf([1.0, 2.0])
+
+    def multiplied() -> None:
+        with mt.no_grad():
+            scale = program(x)
+        (x * scale).sum().backward()
+
+    return findings(record(multiplied))[0]
+
+
+@pytest.mark.parametrize(
+    ("program", "headline", "numbers"),
+    [
+        (lambda x: (x - x) / 0, "NaN begins at div, ", "scale[0] = nan, where (x - x)[0] = 0."),
+        (lambda x: ((x - x) / 0 + 1) * 2, "NaN begins at div, ", "((x - x) / 0)[0] = nan, where (x - x)[0] = 0."),
+        (lambda x: (x - 1).log() * 3, "Infinity begins at log, ", "(x - 1)[0] = 0."),
+        (lambda x: x[:1].std() * x, "NaN begins at std, ", "std gives nan: the largest number of x[:1] is 1."),
+        (lambda x: mt.full((2,), -math.inf).where(x > 0, x).softmax(0), "NaN begins at softmax, ", "= nan, where"),
+    ],
+)
+def test_numbers_that_were_not_finite_before_history_began_are_told_where_they_became_so(
+    program: Callable[[mt.Tensor], mt.Tensor], headline: str, numbers: str
+) -> None:
+    finding = told_of(program)
+    assert finding.headline.startswith(headline)
+    assert numbers in " ".join(finding.explanation)
+
+
+def test_where_a_number_began_that_was_overwritten_before_anything_used_it_is_not_known() -> None:
+    def divided(x: mt.Tensor) -> mt.Tensor:
+        scale = x * 2
+        scale /= x - x
+        return scale * 3
+
+    finding = told_of(divided)
+    assert finding.headline.endswith(": scale is not finite")
+    assert "it was computed without history at test_told.py:" in " ".join(finding.explanation)
+
+
+def test_behind_a_detach_it_is_told_at_the_operation_that_is_on_the_tape() -> None:
     x = leaf([1.0, 2.0])
 
     def program() -> None:
-        with mt.no_grad():
-            scale = (x - x) / 0
-        (x * scale).sum().backward()
+        kept = (x - 1).log().detach()
+        ((x * kept).sum() + (x * (kept + 1)).sum()).backward()
 
     finding = findings(record(program))[0]
-    assert "scale" in finding.headline
-    assert "it was computed without history at test_told.py:" in " ".join(finding.explanation)
+    assert finding.headline.endswith(": ln 0 = -inf")
+    assert "2 more times" not in " ".join(finding.explanation)
 
 
 def test_nan_inside_of_a_function_that_runs_its_forward_again_is_told_there() -> None:

@@ -1,0 +1,67 @@
+"""Leaves that a block under no_grad leaves without a gradient: one finding for the block, and a way to mean it."""
+
+from __future__ import annotations
+
+import microtape as mt
+from microtape import nn, optim
+from microtape.recording import record
+from microtape.recording.findings import Finding, findings
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.wide, self.narrow = nn.LayerNorm(4), nn.Linear(4, 8), nn.Linear(8, 4)
+
+    def forward(self, x: mt.Tensor) -> mt.Tensor:
+        x = self.norm(x)
+        x = self.wide(x).relu()
+        return self.narrow(x)
+
+
+def found(steps: bool) -> list[Finding]:
+    """The findings of a head on a body that runs under no_grad, if an optimiser has both, or if none does."""
+    body, head = nn.Sequential(*[Block() for _ in range(2)]), nn.Linear(4, 1)
+    optimizer = optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+
+    def program() -> None:
+        for _ in range(2):
+            with mt.no_grad():
+                h = body(mt.ones(3, 4))
+            loss = head(h).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            if steps:
+                optimizer.step()
+
+    return list(findings(record(program)))
+
+
+def test_all_layers_of_a_block_are_one_finding() -> None:
+    (finding,) = found(steps=True)
+    assert "12 leaves of body get no gradient" in finding.headline
+    assert "ran under no_grad" in finding.explanation[0]
+    assert "So did what follows it, up to test_under_no_grad.py:" in finding.explanation[1]
+
+
+def test_what_an_optimiser_passes_over_may_be_meant() -> None:
+    (finding,) = found(steps=True)
+    assert finding.severity == "warning"
+    assert finding.remedy.endswith("Else leave them out of the optimiser.")
+    (finding,) = [one for one in found(steps=False) if one.kind == "no gradient"]
+    assert finding.severity == "notice"
+    assert finding.remedy.endswith("if the gradient should go through.")
+
+
+def test_two_bodies_that_the_graph_uses_in_turn_are_two_findings() -> None:
+    first, second, head = Block(), nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def program() -> None:
+        with mt.no_grad():
+            a = first(mt.ones(3, 4))
+            b = second(mt.ones(3, 4))
+        (head(a) + head(b)).square().mean().backward()
+
+    one, other = findings(record(program))
+    assert "6 leaves of first" in one.headline
+    assert "2 leaves of second" in other.headline

@@ -45,6 +45,7 @@ from microtape.recording.findings.training.updating import large_updates
 from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.lost_results import lost_results
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.probabilities import (
     probabilities_for_scores,
@@ -57,11 +58,11 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew,
-    no_gradient, constant_penalties, results_without, gradients_of_functions, never_reset, left_by_another_loss,
-    discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped, zero_gradients,
-    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain, steps_without_scaler,
-    forgetful_optimizers,
+    lost_results, failures, refused, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves,
+    made_anew, no_gradient, constant_penalties, results_without, gradients_of_functions, never_reset,
+    left_by_another_loss, discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped,
+    zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, clipped_in_vain,
+    steps_without_scaler, forgetful_optimizers,
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets, learned_advantages,
     growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide,

@@ -176,6 +176,7 @@ class Findings(Part[Stepper]):
         if finding is None or not self.found:
             return
         self.stepper.stop_playing()
+        self.stepper.app.clear_notifications()  # one of them may say which key goes there
         self.shown = self.found.index(finding)
         self._here = moment_of(self.cursor, finding)
         self.cursor = self._here

@@ -1,0 +1,160 @@
+"""A result that nobody keeps: `scores.masked_fill(mask, -inf)`, as a statement, leaves `scores` as it was."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
+
+from microtape.basics.call_site import in_cell
+from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.program import Program
+from microtape.recording.findings.wording import at, headline
+from microtape.recording.model.model import Place
+from microtape.recording.model.source import is_installed, place_in
+from microtape.recording.tables.fields import field
+
+_NEVER_WRITE = frozenset({
+    "abs", "acos", "acosh", "add", "addcdiv", "addcmul", "addmm", "asin", "asinh", "atan", "atanh", "baddbmm",
+    "bfloat16", "ceil", "clamp", "clip", "clone", "contiguous", "cos", "cosh", "cpu", "cuda", "cumprod", "cumsum",
+    "detach", "div", "divide", "double", "dropout", "erf", "erfc", "exp", "exp2", "expand", "expm1", "flatten",
+    "float", "floor", "gather", "gelu", "half", "hardshrink", "index_add", "index_copy", "index_fill", "index_put",
+    "index_select", "layer_norm", "leaky_relu", "lerp", "log", "log10", "log1p", "log2", "log_softmax", "logit",
+    "masked_fill", "masked_scatter", "masked_select", "movedim", "mul", "multiply", "nan_to_num", "neg",
+    "normalize", "permute", "pow", "prelu", "reciprocal", "relu", "reshape", "round", "rsqrt", "scatter",
+    "scatter_add", "scatter_reduce", "sigmoid", "sign", "silu", "sin", "sinh", "softmax", "softplus", "sqrt",
+    "square", "squeeze", "sub", "subtract", "t", "tan", "tanh", "to", "transpose", "tril", "triu", "trunc", "type",
+    "unsqueeze", "view", "where",
+})  # fmt: skip
+"""Methods and functions that make a new tensor, or a view, and leave what they are given as it is."""
+
+_LIBRARIES = ("torch", "mt", "microtape", "F", "functional", "nn.functional", "torch.nn.functional", "mt.nn.functional")
+
+
+class _Statement(NamedTuple):
+    """A call of one of these, or of a layer, that stands alone."""
+
+    place: Place
+    text: str
+    name: str
+    variable: str  # whose method it is, or the first argument of a function or a layer
+    after: Sequence[ast.stmt]  # in the same block: if one of these ran, then the statement did
+
+
+def lost_results(program: Program) -> Iterator[Finding]:
+    """A finding for each statement that computes a new tensor of a variable, which is used later as it was."""
+    if not (statements := list(_statements(program))):
+        return
+    tensors: dict[str, list[int]] = {}
+    for number, names in enumerate(field(program.recording.tensors, "names")):
+        for name in names:
+            tensors.setdefault(name, []).append(number)
+    lines = _recorded_lines(program)
+    for one in statements:
+        if one.variable in tensors and (place := _use(program, one, lines)) is not None:
+            readers = (node for tensor in tensors[one.variable] for node in program.readers.get(tensor, ()))
+            yield _finding(program, one, place, next(readers, None))
+
+
+def _statements(program: Program) -> Iterator[_Statement]:
+    """All such calls in the user's sources. The last line of a notebook's cell shows its result: it is none."""
+    for file, tree in program.trees:
+        last = tree.body[-1] if tree.body and in_cell(file) else None
+        layers = _layers(tree)
+        for block, is_loop in _blocks(tree):
+            for i, one in enumerate(block):
+                if not isinstance(one, ast.Expr) or not isinstance(call := one.value, ast.Call) or one is last:
+                    continue
+                name, given = _function(call, layers)
+                place = place_in(program.recording, file, call)
+                if isinstance(given, ast.Name | ast.Attribute) and not is_installed(place) and not _may_write(call):
+                    after = [*block[i + 1 :], *(block[:i] if is_loop else ())]
+                    yield _Statement(place, ast.unparse(call), name, ast.unparse(given), after)
+
+
+def _function(call: ast.Call, layers: Set[str]) -> tuple[str, ast.expr | None]:
+    """The name of what is called, and the tensor of which it makes another, if it is known to do that."""
+    first = call.args[0] if call.args else None
+    if ast.unparse(call.func) in layers:
+        return ast.unparse(call.func), first
+    match call.func:
+        case ast.Attribute(owner, name) if name in _NEVER_WRITE:
+            return name, first if ast.unparse(owner) in _LIBRARIES else owner
+    return "", None
+
+
+def _layers(tree: ast.Module) -> set[str]:
+    """The attributes that hold a layer, such as `self.norm`, which does not write in place.
+
+    A script may call a layer of its own in vain, to give a lazy one its shape, and a chain of them for its hooks.
+    """
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Attribute() as target], ast.Call(ast.Attribute(owner, name)) as made):
+                is_layer = ast.unparse(owner) in ("nn", "torch.nn", "mt.nn") and name[0].isupper()
+                if is_layer and not name.startswith(("Lazy", "Sequential", "Module")) and not _may_write(made):
+                    found.add(ast.unparse(target))
+    return found
+
+
+def _blocks(tree: ast.Module) -> Iterator[tuple[list[ast.stmt], bool]]:
+    """All blocks of statements, each with whether a loop runs it again."""
+    for node in ast.walk(tree):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield value, name == "body" and isinstance(node, ast.For | ast.While)
+
+
+def _may_write(call: ast.Call) -> bool:
+    """Whether it may have been told to write in place: by `inplace=True`, perhaps without the name, or by `out=`."""
+    has_flag = any(isinstance(one, ast.Constant) and one.value is True for one in call.args)
+    return has_flag or any(one.arg in ("inplace", "out") for one in call.keywords)
+
+
+def _recorded_lines(program: Program) -> set[tuple[str, int]]:
+    """The lines that have surely run, by file."""
+    recording = program.recording
+    places = [*field(recording.nodes, "place"), *[one.place for one in recording.passes]]
+    places += [one.place for one in recording.borders]
+    return {(place.file, place.line) for place in places if place is not None}
+
+
+def _use(program: Program, statement: _Statement, lines: Set[tuple[str, int]]) -> Place | None:
+    """Where the variable is used after a statement, before it is written to, if that has run."""
+    file = statement.place.file
+    for i, later in enumerate(statement.after):
+        used = [one for one in _variables(later, statement.variable) if isinstance(one.ctx, ast.Load)]
+        if used and any((file, line) in lines for one in statement.after[i:] for line in _lines_of(one)):
+            return place_in(program.recording, file, used[0])
+        if used or any(_variables(later, statement.variable)):
+            return None
+    return None
+
+
+def _lines_of(statement: ast.stmt) -> range:
+    return range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+
+
+def _variables(statement: ast.stmt, variable: str) -> Iterator[ast.Name | ast.Attribute]:
+    """Where a statement, or one inside of it, reads or assigns a variable."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == variable:
+            yield node
+
+
+def _finding(program: Program, statement: _Statement, use: Place, reader: int | None) -> Finding:
+    name, text, variable, where = statement.name, statement.text, statement.variable, at(statement.place)
+    cuts_in_vain = name == "detach" and any(one.has_failed for one in program.recording.passes)
+    return Finding(
+        "lost result", "error" if cuts_in_vain else "warning",
+        headline(
+            f"{text} at {where} is lost: {variable} stays as it was",
+            f"The result of {name} at {where} is lost: {variable} stays as it was",
+            f"The result of {name} at {where} is lost",
+        ),
+        (f"{name} makes a new tensor, which {where} keeps nowhere.", f"{at(use)} uses {variable} as it was before."),
+        f"Assign the result: {variable} = {text}.",
+        statement.place, program.pass_after(reader) if reader is not None else None, None, reader,
+        program.tensor_of(program.node(reader)) if reader is not None else None, (("used", use),),
+    )  # fmt: skip

@@ -1,0 +1,15 @@
+import torch
+from torch import nn, optim
+
+torch.manual_seed(0)
+cell, head = nn.RNNCell(3, 6), nn.Linear(6, 2)
+optimizer = optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+state = torch.zeros(4, 6)
+for _ in range(3):
+    state = state.detach()
+    for _ in range(5):
+        state = cell(torch.randn(4, 3), state)
+    loss = (head(state) - 1).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

@@ -1,5 +1,3 @@
-import math
-
 import microtape as mt
 from microtape import nn
 
@@ -7,8 +5,8 @@ mt.manual_seed(0)
 query, key, value, out = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 12)
 melody, following = mt.randn(4, 6, 8), mt.randint(0, 12, (4, 6))
 later = mt.ones(6, 6).triu(1) == 1
-scores = query(melody) @ key(melody).transpose(1, 2) / math.sqrt(8)
-scores.masked_fill_(later, -math.inf)
+scores = query(melody) @ key(melody).transpose(1, 2) / 8**0.5
+scores.masked_fill_(later, float("-inf"))
 heard = scores.softmax(dim=-1) @ value(melody)
 loss = nn.functional.cross_entropy(out(heard).flatten(0, 1), following.flatten())
 loss.backward()

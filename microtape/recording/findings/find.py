@@ -14,7 +14,7 @@ from microtape.recording.findings.failing.failures import failures
 from microtape.recording.findings.failing.growth import growing_graphs
 from microtape.recording.findings.failing.no_copies import taken_for_copies
 from microtape.recording.findings.failing.refused import refused
-from microtape.recording.findings.failing.scalers import nothing_to_divide
+from microtape.recording.findings.failing.scalers import nothing_to_divide, wrong_order
 from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients
@@ -66,6 +66,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets, learned_advantages,
     growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide,
+    wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

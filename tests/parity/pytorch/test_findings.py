@@ -200,3 +200,33 @@ def test_numbers_that_leave_and_come_back_cut_off_what_they_came_from(tmp_path, 
     assert found.headline.endswith((f"cut off at script.py:{line}", f"at script.py:{line} cuts it off"))
     script.write_text(ATTENTION.replace("WAY", "attn(x).squeeze(1)"))
     assert findings(record_program(script)[0]) == ()
+
+
+SCALED = """\
+import torch
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+scaler = torch.amp.GradScaler("cpu")
+for _ in range(3):
+    optimizer.zero_grad()
+    scaler.scale(net(torch.ones(4, 3)).square().mean()).backward()
+    {calls}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "headline"),
+    [
+        ("scaler.unscale_(optimizer); scaler.unscale_(optimizer)", "scaler.unscale_(optimizer) at script.py:9 divides"),
+        ("scaler.step(optimizer); scaler.unscale_(optimizer)", "scaler.unscale_(optimizer) at script.py:9 comes after"),
+        ("scaler.step(optimizer)", "scaler.step(optimizer) at script.py:9 steps again"),
+    ],
+)
+def test_calls_of_a_scaler_in_an_order_that_it_refuses(tmp_path, calls, headline):
+    script = tmp_path / "script.py"
+    script.write_text(SCALED.format(calls=calls))
+    found = findings(record_program(script)[0])
+    assert found[0].headline.startswith(headline)
+    script.write_text(SCALED.format(calls="scaler.unscale_(optimizer); scaler.step(optimizer); scaler.update()"))
+    assert findings(record_program(script)[0]) == ()

@@ -1,4 +1,4 @@
-"""The step, or the update, of a GradScaler that has found no gradient to divide."""
+"""Errors of a GradScaler: nothing to divide, or calls in an order that makes no sense."""
 
 from __future__ import annotations
 
@@ -13,6 +13,35 @@ from microtape.recording.model.source import expression, place_in, tree_of
 
 _WORDING = "No inf checks were recorded"
 _OF_UPDATE = "prior to update"
+_ORDER = {
+    "unscale_() has already been called": (
+        "divides by the scale again",
+        "Gradients are divided by the scale once between two updates of the scaler; again, they would be too small.",
+        "Call scaler.unscale_(optimizer) once, after the last backward before the step, and scaler.update() after it.",
+    ),
+    "unscale_() is being called after step()": (
+        "comes after the step",
+        "scaler.step(optimizer) has divided the gradients by the scale, if nothing had, and has used them.",
+        "Call it, and what clips the gradients, between backward and scaler.step(optimizer).",
+    ),
+    "step() has already been called since the last update()": (
+        "steps again before the scaler is updated",
+        "A scaler steps an optimiser once between two updates, which tell it how to scale the next loss.",
+        "Call scaler.update() after each scaler.step(optimizer).",
+    ),
+}
+"""By the words of an error: what the call does, why that is refused, and what to do."""
+
+
+def wrong_order(program: Program) -> Iterator[Finding]:
+    """A finding for a call of a GradScaler that it refuses because of the calls before it."""
+    error = program.recording.error
+    place = dict(error.places).get("raised") if error is not None else None
+    for words, (does, reason, remedy) in _ORDER.items():
+        if error is not None and place is not None and words in error.message:
+            what = expression(program.recording, place)
+            text = headline(f"{what} at {at(place)} {does}", f"The call at {at(place)} {does}", f"A scaler {does}")
+            yield Finding("refused", "error", text, (reason,), remedy, place)
 
 
 def nothing_to_divide(program: Program) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ FindingKind: TypeAlias = Literal[
     "large update",
     "broadcast",  # that nobody meant
     "batch dimension",  # taken for the one that a module runs along
-    "lost result",  # of a call that makes a new tensor, and stands alone as if it wrote in place
+    "no effect",  # of a statement: a result that nobody keeps, a method that is named and not called
     "reshape",  # that moves no number, where dimensions were perhaps to change places
     "probabilities",  # given to a loss that takes scores or logarithms
     "attention",  # whose weights add up to 1 over another dimension, or are of what lies ahead

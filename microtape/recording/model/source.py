@@ -20,6 +20,9 @@ _FOLDS = ("sum", "prod", "reduce")
 _PASSES = ("grad", "grad_and_value", "vjp", "hvp", "vhp", "jacobian", "hessian", "jacrev", "jacfwd")
 """Functions that run passes, whose operations have the place of the call."""
 
+LIBRARIES = ("torch", "mt", "microtape", "F", "functional", "nn.functional", "torch.nn.functional", "mt.nn.functional")
+"""How programs write the modules that have functions of tensors."""
+
 
 def is_installed(place: Place | None) -> bool:
     """Whether a line belongs to an installed package, and so is not the user's to mend."""

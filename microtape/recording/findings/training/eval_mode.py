@@ -1,4 +1,4 @@
-"""A model that an evaluation has left in eval mode, so that it trains on without dropout and batch statistics."""
+"""A model that trains on in eval mode, as an evaluation has left it, or a dropout that does not know of the mode."""
 
 from __future__ import annotations
 
@@ -12,8 +12,18 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Pass, Place
-from microtape.recording.model.source import expression, function_around, loop_around, place_in
+from microtape.recording.model.source import (
+    LIBRARIES,
+    expression,
+    function_around,
+    is_installed,
+    loop_around,
+    only_expression,
+    place_in,
+)
+from microtape.recording.tables.fields import field
 
+_TRAINING = 3  # its place among the arguments
 _CLOSE = 1e-3  # of the spread of a batch: how near its mean is to the bias if it was normalised by its own statistics
 
 
@@ -41,6 +51,36 @@ def left_in_eval_mode(program: Program) -> Iterator[Finding]:
             return
 
 
+def drops_in_any_mode(program: Program) -> Iterator[Finding]:
+    """A finding for each `F.dropout(x, p)` of a program that calls `eval()`: its `training` is True unless given."""
+    evaluates = next(_eval_calls(program), None)
+    if evaluates is None or not any("dropout(" in text for text in program.recording.sources.values()):
+        return
+    first: dict[Place | None, int] = {}
+    for number, place in enumerate(field(program.recording.nodes, "place")):
+        first.setdefault(place, number)
+    for place, number in first.items():
+        match only_expression(expression(program.recording, place)):
+            case ast.Call(func, args, keywords) if len(args) < _TRAINING and not is_installed(place):
+                if not _is_function(func) or any(one.arg in ("training", None) for one in keywords):
+                    continue
+                what, where, evaluation = ast.unparse(func), at(place), expression(program.recording, evaluates)
+                yield Finding(
+                    "eval mode", "notice",  # it may be another model that is evaluated
+                    headline(f"{what} at {where} drops numbers in eval mode, too",
+                             f"The dropout at {where} drops numbers in eval mode, too"),
+                    ("Its training is True unless it is given, whatever the mode of the model.",
+                     f"{evaluation} at {at(evaluates)} reaches modules only, such as nn.Dropout."),
+                    "Pass training=self.training, or use nn.Dropout.",
+                    place, program.pass_after(number), None, number, program.tensor_of(program.node(number)),
+                )  # fmt: skip
+
+
+def _is_function(called: ast.expr) -> bool:
+    """Whether this is `F.dropout`, and no module."""
+    return isinstance(called, ast.Attribute) and called.attr == "dropout" and ast.unparse(called.value) in LIBRARIES
+
+
 def _training(program: Program, pass_: Pass, layers: Mapping[int, NodeRecord]) -> NodeRecord | None:
     """The first of the layers in a pass that is a dropout, or a BatchNorm that used the statistics of its batch."""
     for node in [layers[one] for one in pass_.nodes if one in layers]:
@@ -61,7 +101,6 @@ def _is_normalised_by_batch(program: Program, node: NodeRecord) -> bool:
 
 def _eval_call(program: Program, training: Place) -> Place | None:
     """The only call of `eval()`, if no call of `train()` in the loop of the passes, or in a function, undoes it."""
-    found = []
     for file, tree in program.trees:
         text = program.recording.sources[file]
         for one in ast.walk(tree):
@@ -71,9 +110,17 @@ def _eval_call(program: Program, training: Place) -> Place | None:
                 loop = loop_around(text, one.lineno)
                 if function_around(text, one.lineno) is not None or (loop is not None and file == training.file):
                     return None
-            if one.func.attr == "eval" and not one.args:
-                found.append(place_in(program.recording, file, one))
+    found = list(_eval_calls(program))
     return found[0] if len(found) == 1 else None
+
+
+def _eval_calls(program: Program) -> Iterator[Place]:
+    for file, tree in program.trees:
+        for one in ast.walk(tree):
+            match one:
+                case ast.Call(ast.Attribute(attr="eval"), args=[]):
+                    if not is_installed(place := place_in(program.recording, file, one)):
+                        yield place
 
 
 def _finding(program: Program, layer: NodeRecord, evaluates: Place, position: int) -> Finding:

@@ -11,7 +11,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import is_installed, place_in
+from microtape.recording.model.source import LIBRARIES, is_installed, place_in
 from microtape.recording.tables.fields import field
 
 _NEVER_WRITE = frozenset({
@@ -27,8 +27,6 @@ _NEVER_WRITE = frozenset({
     "unsqueeze", "view", "where",
 })  # fmt: skip
 """Methods and functions that make a new tensor, or a view, and leave what they are given as it is."""
-
-_LIBRARIES = ("torch", "mt", "microtape", "F", "functional", "nn.functional", "torch.nn.functional", "mt.nn.functional")
 
 
 class _Statement(NamedTuple):
@@ -79,7 +77,7 @@ def _function(call: ast.Call, layers: Set[str]) -> tuple[str, ast.expr | None]:
         return ast.unparse(call.func), first
     match call.func:
         case ast.Attribute(owner, name) if name in _NEVER_WRITE:
-            return name, first if ast.unparse(owner) in _LIBRARIES else owner
+            return name, first if ast.unparse(owner) in LIBRARIES else owner
     return "", None
 
 
@@ -147,7 +145,7 @@ def _finding(program: Program, statement: _Statement, use: Place, reader: int | 
     name, text, variable, where = statement.name, statement.text, statement.variable, at(statement.place)
     cuts_in_vain = name == "detach" and any(one.has_failed for one in program.recording.passes)
     return Finding(
-        "lost result", "error" if cuts_in_vain else "warning",
+        "no effect", "error" if cuts_in_vain else "warning",
         headline(
             f"{text} at {where} is lost: {variable} stays as it was",
             f"The result of {name} at {where} is lost: {variable} stays as it was",

@@ -47,7 +47,7 @@ def found(folder: Path, statement: str = "", inside: str = "") -> list[Finding]:
     script = folder / "script.py"
     script.write_text(_PROGRAM.format(statement=statement, inside=inside or "pass"))
     recording, _ = record_program(script)
-    return [one for one in findings(recording) if one.kind == "lost result"]
+    return [one for one in findings(recording) if one.kind == "no effect"]
 
 
 @pytest.mark.parametrize(

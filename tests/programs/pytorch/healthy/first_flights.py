@@ -1,0 +1,28 @@
+import torch
+from torch import nn, optim
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+
+
+class Glider(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wing, self.tail = nn.Linear(4, 32), nn.Linear(32, 1)
+
+    def forward(self, wind):
+        return self.tail(F.dropout(self.wing(wind).relu(), 0.3, training=self.training))
+
+
+glider = Glider()
+optimizer = optim.Adam(glider.parameters(), lr=0.01)
+wind, distance = torch.randn(24, 4), torch.randn(24, 1)
+for _ in range(3):
+    glider.train()
+    loss = F.mse_loss(glider(wind), distance)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    glider.eval()
+    with torch.no_grad():
+        print(F.mse_loss(glider(wind), distance).item())

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from microtape.recording.findings.makers import made_at
+from microtape.recording.findings.names import Names
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
-from microtape.recording.findings.wording import join
 from microtape.recording.model.cut_history import borders_by_output, used_in_forwards
-from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.formula import symbols
 from microtape.recording.model.model import (
     BackwardStep,
@@ -23,16 +22,14 @@ from microtape.recording.model.model import (
     CallRecord,
     CallStep,
     NodeRecord,
-    Operand,
     Pass,
     Place,
-    Recording,
     TensorRecord,
     TensorRef,
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression, tree_of, whole_lines, written_operands
+from microtape.recording.model.source import tree_of, whole_lines
 from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
@@ -42,26 +39,18 @@ from microtape.recording.tables.ids import between, small
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_LONGEST_EXPRESSION = 32
+
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
 """How DistributedDataParallel says that parameters were not used."""
 
 
-class Program:
+class Program(Names):
     """A recorded program, as the findings ask about it."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
 
     @cached_property
     def sizes(self) -> Sizes:
         """How large every value and gradient is."""
         return Sizes(self.recording)
-
-    @cached_property
-    def producer(self) -> Mapping[TensorRef, int]:
-        """Maps a tensor at a version to the node that computed it."""
-        return {ref: node.id for node in self.recording.nodes for ref in node.outputs if ref is not None}
 
     def users(self, node: int | None, since: int = 0) -> Sequence[int]:
         """The nodes, from one on, that used a node's outputs, in tape order."""
@@ -248,10 +237,6 @@ class Program:
         wanted = {(op, name) for op, name in set(named()) if _does(op, name, ops)}
         return picked(nodes, [i for i, one in enumerate(named()) if one in wanted]) if wanted else ()
 
-    def node(self, node: int) -> NodeRecord:
-        """A node's record."""
-        return self.recording.nodes[node]
-
     @cached_property
     def missing_gradient_at(self) -> Place | None:
         """The line where the program failed because a .grad was None, or a reducer waited for it."""
@@ -305,80 +290,6 @@ class Program:
         for use in step.saved if step is not None else ():
             found[use.name] = use.value
         return found
-
-    # Names
-
-    def name(self, node: int) -> str:
-        """The user's name for a leaf or a result; else the expression, such as `exp(h)`; else `%7`."""
-        label = self.recording.label(node)
-        if not label.startswith("%"):
-            return label
-        return self.expression(self.node(node).place) or label
-
-    def tensor_name(self, tensor: int) -> str:
-        """The user's name for a tensor, else the expression that computed it, else its shape."""
-        record = self.recording.tensors[tensor]
-        if record.name or record.node is None:
-            return record.name or f"a tensor ({format_shape(record.shape)})"
-        return self.name(record.node)
-
-    def ref_name(self, ref: TensorRef) -> str:
-        """The user's name for a tensor at a version, else for what it is a view of, else the expression."""
-        record = self.recording.tensors[ref.tensor]
-        if record.name:
-            return record.name
-        if record.base is not None and (base := self.recording.tensors[record.base].name):
-            return f"a part of {base}"
-        number = self.producer.get(ref)
-        return self.name(number) if number is not None else self.written.get(ref) or self.tensor_name(ref.tensor)
-
-    def operand_name(self, operand: Operand) -> str:
-        """The name of a tensor, or the text of a constant."""
-        if operand.ref is None:
-            return operand.text
-        record = self.recording.tensors[operand.ref.tensor]
-        if record.name:
-            return record.name
-        node = self.producer.get(operand.ref)
-        name = self.name(node) if node is not None else ""
-        written = self.written.get(operand.ref, "")
-        if not name or name.startswith("%") or written.isidentifier():  # which also says it of one of several results
-            name = written or name
-        if name:
-            return name
-        value = self.recording.value(operand.ref)
-        return format_value(value, 12) if value is not None and not value.shape else self.tensor_name(record.id)
-
-    @cached_property
-    def written(self) -> Mapping[TensorRef, str]:
-        """How operands without a name are written in the source, if it is short."""
-        return {ref: text for ref, text in written_operands(self.recording).items() if len(text) <= _LONGEST_EXPRESSION}
-
-    def expression(self, place: Place | None) -> str:
-        """The expression at a place, if it is short."""
-        text = expression(self.recording, place)
-        return text if len(text) <= _LONGEST_EXPRESSION else ""
-
-    def pass_name(self, pass_: int) -> str:
-        """`pass 3`, numbered as in the program."""
-        return f"pass {self.recording.passes[pass_].index + 1}"
-
-    def root_name(self, pass_: Pass) -> str:
-        """The names of the pass's roots: `loss`; without one, its operation: `mse_loss()`."""
-        names = [self._root_name(ref.tensor) for ref in pass_.root_tensors if ref is not None]
-        if not names:
-            names = [self._result_name(root.node) for root in pass_.roots if root.node is not None]
-        return join(names) or "the loss"
-
-    def _root_name(self, tensor: int) -> str:
-        record = self.recording.tensors[tensor]
-        if record.name or record.node is None:
-            return self.tensor_name(tensor)
-        return self._result_name(record.node)
-
-    def _result_name(self, node: int) -> str:
-        name = self.name(node)
-        return f"{self.node(node).op}()" if name.startswith("%") else name
 
 
 def named_before_grad(program: Program, place: Place) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program
+from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Operand, TensorRef
@@ -31,6 +31,7 @@ _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "tra
 _FLATTENING = ("view", "reshape")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
+_UNHARMED = "The mean of all sums of two is the sum of both means: only time and memory are lost."
 _REMEDY = "Give both the same shape: .squeeze(1) on the column, or .unsqueeze(1) on the vector."
 
 
@@ -157,6 +158,24 @@ def _is_reduced(program: Program, number: int) -> bool:
     return False
 
 
+def _is_unharmed(program: Program, node: NodeRecord) -> bool:
+    """Whether it is a sum or difference of which the program takes the mean, or a multiple of it, and nothing else."""
+    if node.op.rstrip("_") not in ("add", "sub", "rsub"):
+        return False
+    for _ in range(_MOST_STEPS):
+        users = program.users(node.id)
+        if len(users) != 1:
+            return False
+        node = program.node(users[0])
+        if program.does(node, "mean"):
+            return node.outputs[0] is not None and program.recording.tensors[node.outputs[0].tensor].shape == ()
+        shapes = [program.recording.tensors[ref.tensor].shape for ref in operand_refs(node)]
+        is_multiple = program.does(node, "mul", "div", "neg") and len([one for one in shapes if one]) == 1
+        if not is_multiple:
+            return False
+    return False
+
+
 def _users_once_detached(program: Program, number: int) -> Iterator[int]:
     for ref in program.node(number).outputs:
         for border in program.borders_from.get(ref.tensor, ()) if ref is not None else ():
@@ -174,17 +193,18 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
         f"{first} ({size}×1) and {second} ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
         f"({size}×1) and ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
     )
+    is_unharmed = _is_unharmed(program, node)
     lines = (
         f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape "
         f"({size},): {size * size:,} numbers instead of {size:,}.",
-        _UNSEEN,
+        _UNHARMED if is_unharmed else _UNSEEN,
     )
     remedy = f"Give both the same shape: {first}.squeeze(1), or {second}.unsqueeze(1) where both should be columns."
     if not first.isidentifier() or not second.isidentifier():
         remedy = _REMEDY
     return Finding(
-        "broadcast", "warning", text, lines, remedy, node.place, program.pass_after(node.id), None, node.id,
-        program.tensor_of(node),
+        "broadcast", "notice" if is_unharmed else "warning", text, lines, remedy, node.place,
+        program.pass_after(node.id), None, node.id, program.tensor_of(node),
     )  # fmt: skip
 
 

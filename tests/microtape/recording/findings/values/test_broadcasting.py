@@ -103,3 +103,22 @@ def test_no_layer_is_told_whatever_sizes_are_equal(engine: Any, layers: list[tup
         return ((h - y) ** 2).mean()
 
     assert told(loss) == []
+
+
+@pytest.mark.parametrize(
+    ("loss", "severity"),
+    [
+        (lambda x, y: (x - y).mean(), "notice"),
+        (lambda x, y: (-2 * (x + y)).mean(), "notice"),
+        (lambda x, y: (x - y).mean() ** 2, "notice"),
+        (lambda x, y: (x - y).sum(), "warning"),
+        (lambda x, y: (x - y).mean(0).norm(), "warning"),
+        (lambda x, y: ((x - y) ** 2).mean(), "warning"),
+        (lambda x, y: (x * y).mean(), "warning"),
+        (lambda x, y: ((x - y) * (x - y).detach()).mean(), "warning"),
+    ],
+)
+def test_the_mean_of_a_difference_is_unharmed(loss: Callable[[mt.Tensor, mt.Tensor], mt.Tensor], severity: str) -> None:
+    x, y = mt.ones(SIZE, 1, requires_grad=True), mt.arange(float(SIZE)).requires_grad_()
+    found = findings(mt.record(loss(x * 2, y).backward))
+    assert [one.severity for one in found if one.kind == "broadcast"][:1] == [severity]

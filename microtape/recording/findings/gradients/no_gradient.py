@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
@@ -68,7 +69,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
         rest = [leaf for leaf in one.leaves if leaf not in consumed]
         severity: Severity = "error" if consumed else one.cause.severity
         if consumed and one.cause.may_be_meant and not any(_is_changed(program, leaf) for leaf in consumed):
-            severity = "warning"
+            is_frozen = one.borders and all(_FROZEN.search(leaf.name) for leaf in consumed)
+            severity = "notice" if is_frozen else "warning"
         yield _finding(program, one, severity, [*consumed, *rest])
 
 
@@ -174,7 +176,7 @@ def _finding(program: Program, missing: _Missing, severity: Severity, leaves: li
         until = f", up to {at(last.place)}" if at(last.place) != at(cause.place) else ""
         concerned = f"So did what follows it{until}. {concerned}"
     remedy = cause.remedy
-    if severity == "warning" and missing.borders and consumer is not None:
+    if severity != "error" and missing.borders and consumer is not None:
         remedy = f"{remedy} Else leave {'it' if len(leaves) == 1 else 'them'} out of the optimiser."
     lines = (cause.reason, f"{concerned}{leaf.name}.grad is None{where}.")
     return Finding(
@@ -309,6 +311,8 @@ def _module_of(names: Sequence[str]) -> str:
     return ".".join(same) if len(names) > 1 else ""
 
 
+_FROZEN = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old)([._]|$)")
+"""The names of what is meant to learn by other means, or not at all."""
 _BLOCKS = ("no_grad", "inference_mode")  # which may hold many layers
 _OPERATIONS = ("detach", "copied", "not differentiable")
 

@@ -22,7 +22,14 @@ from microtape.recording.findings.training.steps import optimizer_at
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
-from microtape.recording.model.source import assignments, expression, is_installed, only_assignment, place_in
+from microtape.recording.model.source import (
+    assignments,
+    expression,
+    is_installed,
+    only_assignment,
+    place_in,
+    tree_of,
+)
 
 _IN_A_CONTAINER = re.compile(r"((?:\w+(?:\[[^]]+\])?\.)+\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 
@@ -156,6 +163,15 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
             lines.insert(0, f"parameters() does not look into {hidden}, a plain list or dict of the module.")
             remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
             severity, place = "warning", _container(program.recording, hidden) or place
+        elif (made := _made_as_plain_tensor(program, names[0])) is not None:
+            attribute = expression(program.recording, made).partition("=")[0].strip()
+            text = headline(
+                f"{names[0]} gets gradients, but no update: {attribute} is no parameter",
+                f"{names[0]} gets gradients, but is no parameter of its module",
+            )
+            lines.insert(0, f"parameters() does not give {names[0]}, which is a plain tensor of its module.")
+            remedy = f"Make it a parameter: {attribute} = nn.Parameter(...)."
+            severity, place = "warning", made
     return Finding(
         "accumulated", severity, text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0]
     )  # fmt: skip
@@ -169,6 +185,16 @@ def _container(recording: Recording, name: str) -> Place | None:
             found = place_in(recording, file, one) if ast.unparse(one.targets[0]) == target else None
             if found is not None and not is_installed(found):
                 return found
+    return None
+
+
+def _made_as_plain_tensor(program: Program, leaf: str) -> Place | None:
+    """Where a module makes a leaf that is an attribute of it, `self.scale = ones(8, requires_grad=True)`."""
+    made = program.made_at(leaf) if "." in leaf else None
+    match tree_of(expression(program.recording, made)):
+        case ast.Module([ast.Assign([ast.Attribute(ast.Name("self"))], ast.Call(function))]):
+            is_parameter = ast.unparse(function).endswith(("Parameter", "register_parameter"))
+            return made if not is_parameter and made is not None and not is_installed(made) else None
     return None
 
 

@@ -32,7 +32,13 @@ from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
 from microtape.recording.findings.training.eval_mode import drops_in_any_mode, left_in_eval_mode
 from microtape.recording.findings.training.forgetting import forgetful_optimizers
-from microtape.recording.findings.training.idle import faded_steps, idle_steps, never_stepped, strange_steps
+from microtape.recording.findings.training.idle import (
+    faded_steps,
+    idle_steps,
+    never_stepped,
+    steps_without_gradients,
+    strange_steps,
+)
 from microtape.recording.findings.training.leftovers import left_by_another_loss
 from microtape.recording.findings.training.no_effect import never_called, rebound_in_vain
 from microtape.recording.findings.training.repeated import repeated_layers
@@ -62,11 +68,12 @@ _DETECTORS: tuple[_Detector, ...] = (
     never_called, rebound_in_vain, lost_results, failures, refused, wrong_shapes, wrong_sums, not_finite,
     wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
-    idle_steps, faded_steps, never_stepped, zero_gradients, cancelling_gradients, identical_units, repeated_layers,
-    left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler, forgetful_optimizers,
-    written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, reshaped_for_transposed,
-    probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention, learning_targets,
-    learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
+    identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
+    forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
+    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention,
+    learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide,
+    wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -31,6 +31,7 @@ _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "Con
 VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _MEANT = "This may well be meant."
+_DRAWN = ("normal", "bernoulli", "poisson", "binomial")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -271,6 +272,12 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "warning",
             (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
         )
+    if program.does(node, *_DRAWN):
+        remedy = (
+            "Draw mean + std * randn_like(std), which has a derivative by both." if program.does(node, "normal")
+            else "Use the log_prob of what was drawn, or a relaxation, such as gumbel_softmax."
+        )  # fmt: skip
+        return f"{op} draws numbers", [f"What {op} draws has no derivative by {name}."], "warning", remedy
     if program.does(node, *_RESIDUALS) and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."

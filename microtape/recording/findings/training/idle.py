@@ -127,6 +127,27 @@ def never_stepped(program: Program) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def steps_without_gradients(program: Program) -> Iterator[Finding]:
+    """A finding for a `.step()` that looks for gradients in `.grad`, where the program asks `grad` for all of them."""
+    recording = program.recording
+    asked = next((one.place for one in recording.passes if one.captures), None)
+    steps = [one for one in recording.updates if ".step(" in expression(recording, one.place)]
+    if asked is None or not steps or any(one.change != 0 for one in recording.updates):
+        return
+    if all(one.kind == "grad" for one in recording.passes) and all(one.grad is None for one in program.leaves):
+        what, where = expression(recording, steps[-1].place), at(steps[-1].place)
+        yield Finding(
+            "no update", "error",
+            headline(f"{what} at {where} updates nothing: grad at {at(asked)} fills no .grad",
+                     f"{what} at {where} updates nothing: grad fills no .grad",
+                     f"The step at {where} updates nothing: grad fills no .grad"),
+            ("grad returns gradients, and leaves .grad as it was: None.",
+             "An optimiser passes over a parameter whose .grad is None."),
+            "Call backward instead of grad, or assign what grad returns: p.grad = g, for each parameter.",
+            steps[-1].place, program.positions.get(steps[-1].passes - 1), None, None, None, (("grad", asked),),
+        )  # fmt: skip
+
+
 def left_alone(program: Program) -> str:
     """An optimiser that never steps, while others do; empty if there is none."""
     recording = program.recording

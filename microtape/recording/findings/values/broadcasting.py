@@ -50,7 +50,7 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
         if shapes is None or not _is_reduced(program, node.id):
             continue
         told.add(node.place.line)
-        yield _finding(program, node, *shapes)
+        yield _finding(program, node, *shapes, is_unharmed=_is_unharmed(program, node))
     yield from _of_constants(program, told)
 
 
@@ -183,7 +183,9 @@ def _users_once_detached(program: Program, number: int) -> Iterator[int]:
                 yield from (user for one in border.outputs for user in program.readers.get(one.tensor, ()))
 
 
-def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operand) -> Finding:
+def _finding(
+    program: Program, node: NodeRecord, column: Operand, vector: Operand, *, is_unharmed: bool = False
+) -> Finding:
     assert vector.ref is not None
     size = program.recording.tensors[vector.ref.tensor].shape[0]
     first, second = program.operand_name(column), program.operand_name(vector)
@@ -193,7 +195,6 @@ def _finding(program: Program, node: NodeRecord, column: Operand, vector: Operan
         f"{first} ({size}×1) and {second} ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
         f"({size}×1) and ({size}) broadcast to {table} in {node.op} at {at(node.place)}",
     )
-    is_unharmed = _is_unharmed(program, node)
     lines = (
         f"{what} pairs every element of {first}, of shape ({size}, 1), with every element of {second}, of shape "
         f"({size},): {size * size:,} numbers instead of {size:,}.",

@@ -65,6 +65,14 @@ def tree_of(text: str) -> ast.Module | None:
         return None
 
 
+def text_of(node: ast.AST) -> str:
+    """A part of a syntax tree as source text; empty if it is nested too deeply."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return ""
+
+
 @functools.lru_cache(maxsize=1024)
 def only_expression(text: str) -> ast.expr | None:
     """The expression that a text is; None if it is something else."""

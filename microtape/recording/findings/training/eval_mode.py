@@ -53,8 +53,9 @@ def left_in_eval_mode(program: Program) -> Iterator[Finding]:
 
 def drops_in_any_mode(program: Program) -> Iterator[Finding]:
     """A finding for each `F.dropout(x, p)` of a program that calls `eval()`: its `training` is True unless given."""
-    evaluates = next(_eval_calls(program), None)
-    if evaluates is None or not any("dropout(" in text for text in program.recording.sources.values()):
+    is_used = any("dropout(" in text for text in program.recording.sources.values())
+    evaluates = next(_eval_calls(program), None) if is_used else None
+    if evaluates is None:
         return
     first: dict[Place | None, int] = {}
     for number, place in enumerate(field(program.recording.nodes, "place")):

@@ -131,10 +131,11 @@ def steps_without_gradients(program: Program) -> Iterator[Finding]:
     """A finding for a `.step()` that looks for gradients in `.grad`, where the program asks `grad` for all of them."""
     recording = program.recording
     asked = next((one.place for one in recording.passes if one.captures), None)
-    steps = [one for one in recording.updates if ".step(" in expression(recording, one.place)]
-    if asked is None or not steps or any(one.change != 0 for one in recording.updates):
+    if asked is None or any(one.kind != "grad" for one in recording.passes):
         return
-    if all(one.kind == "grad" for one in recording.passes) and all(one.grad is None for one in program.leaves):
+    steps = [one for one in recording.updates if ".step(" in expression(recording, one.place)]
+    is_idle = all(one.change == 0 for one in recording.updates) and all(one.grad is None for one in program.leaves)
+    if steps and is_idle:
         what, where = expression(recording, steps[-1].place), at(steps[-1].place)
         yield Finding(
             "no update", "error",

@@ -3,62 +3,81 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 
 from microtape.basics.call_site import in_cell
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
-from microtape.recording.model.source import is_installed, place_in
+from microtape.recording.model.source import is_installed, place_in, text_of, tree_of
 
 _METHODS = ("zero_grad", "step", "zero_", "train", "eval", "detach_", "retain_grad", "backward", "update")
 
 
 def never_called(program: Program) -> Iterator[Finding]:
     """A finding for each statement such as `optimizer.zero_grad`, without parentheses, in a file that has a pass."""
-    files = {one.place.file for one in program.recording.passes if one.place is not None}
-    for file, tree in program.trees:
-        last = tree.body[-1] if tree.body and in_cell(file) else None  # its value is shown
-        for one in ast.walk(tree) if file in files else ():
-            match one:
-                case ast.Expr(ast.Attribute(attr=method) as named) if method in _METHODS and one is not last:
-                    place, text = place_in(program.recording, file, named), ast.unparse(named)
-                    if not is_installed(place):
-                        yield Finding(
-                            "no effect", "error",
-                            headline(f"{text} at {at(place)} does nothing: it is not called",
-                                     f"{method} at {at(place)} does nothing: it is not called"),
-                            (f"Without parentheses, {text} only names the method.",), f"Call it: {text}().", place,
-                        )  # fmt: skip
+    for file in _files_with_passes(program):
+        for named in _uncalled(program.recording.sources[file], is_cell=bool(in_cell(file))):
+            place, text = place_in(program.recording, file, named), text_of(named)
+            yield Finding(
+                "no effect", "error",
+                headline(f"{text} at {at(place)} does nothing: it is not called",
+                         f"{named.attr} at {at(place)} does nothing: it is not called"),
+                (f"Without parentheses, {text} only names the method.",), f"Call it: {text}().", place,
+            )  # fmt: skip
+
+
+def _files_with_passes(program: Program) -> list[str]:
+    """The user's files that call backward, or `grad`."""
+    places = [one.place for one in program.recording.passes]
+    files = dict.fromkeys(one.file for one in places if one is not None and not is_installed(one))
+    return [one for one in files if one in program.recording.sources]
+
+
+@functools.lru_cache(maxsize=64)
+def _uncalled(source: str, *, is_cell: bool) -> Sequence[ast.Attribute]:
+    """The methods that statements name, and do not call; the value of a cell's last line is shown."""
+    tree = tree_of(source) or ast.Module([], [])
+    last = tree.body[-1] if is_cell and tree.body else None
+    statements = [one for one in ast.walk(tree) if isinstance(one, ast.Expr) and one is not last]
+    named = [one.value for one in statements if isinstance(one.value, ast.Attribute)]
+    return [one for one in named if one.attr in _METHODS]
 
 
 def rebound_in_vain(program: Program) -> Iterator[Finding]:
     """A finding for each `for p in parameters: p = p - lr * p.grad`, which makes new tensors and updates nothing."""
-    files = {one.place.file for one in program.recording.passes if one.place is not None}
-    for file, tree in program.trees:
-        loops = [one for one in ast.walk(tree) if isinstance(one, ast.For)] if file in files else []
-        for loop in loops:
-            variables = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
-            for one in ast.walk(loop):
-                match one:
-                    case ast.Assign([ast.Name(name)], value) if name in variables and _reads_gradient(value, name):
-                        place, text = place_in(program.recording, file, one), ast.unparse(one)
-                        if _is_read_after(loop, one, name) or is_installed(place):
-                            continue
-                        yield Finding(
-                            "no effect", "error",
-                            headline(f"{text} at {at(place)} updates nothing: it makes a new tensor",
-                                     f"The line {at(place)} updates nothing: it makes a new tensor"),
-                            (f"{name} then names that tensor, until the loop goes on; the leaf stays as it was.",),
-                            f"Write into the leaf, under no_grad: {_in_place(one) or f'{name} -= lr * {name}.grad'}.",
-                            place,
-                        )  # fmt: skip
+    for file in _files_with_passes(program):
+        for one in _rebound(program.recording.sources[file]):
+            place, name, text = place_in(program.recording, file, one), text_of(one.targets[0]), text_of(one)
+            yield Finding(
+                "no effect", "error",
+                headline(f"{text} at {at(place)} updates nothing: it makes a new tensor",
+                         f"The line {at(place)} updates nothing: it makes a new tensor"),
+                (f"{name} then names that tensor, until the loop goes on; the leaf stays as it was.",),
+                f"Write into the leaf, under no_grad: {_in_place(one) or f'{name} -= lr * {name}.grad'}.", place,
+            )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def _rebound(source: str) -> Sequence[ast.Assign]:
+    """The assignments of a step of descent to the variable of a loop, which does not read it afterwards."""
+    found = {}
+    for loop in ast.walk(tree_of(source) or ast.Module([], [])):
+        if not isinstance(loop, ast.For):
+            continue
+        variables = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+        for one in ast.walk(loop):
+            match one:
+                case ast.Assign([ast.Name(name)], value) if name in variables and _reads_gradient(value, name):
+                    if not _is_read_after(loop, one, name):
+                        found[id(one)] = one
+    return list(found.values())
 
 
 def _reads_gradient(value: ast.expr, name: str) -> bool:
     return any(
-        isinstance(one, ast.Attribute) and one.attr == "grad" and ast.unparse(one.value) == name
-        for one in ast.walk(value)
+        isinstance(one, ast.Attribute) and one.attr == "grad" and text_of(one.value) == name for one in ast.walk(value)
     )
 
 
@@ -71,7 +90,7 @@ def _is_read_after(loop: ast.For, statement: ast.stmt, name: str) -> bool:
 def _in_place(assignment: ast.Assign) -> str:
     """`p -= lr * p.grad` for `p = p - lr * p.grad`; empty for what is not written so."""
     target, value = assignment.targets[0], assignment.value
-    if not isinstance(value, ast.BinOp) or ast.unparse(value.left) != ast.unparse(target):
+    if not isinstance(value, ast.BinOp) or text_of(value.left) != text_of(target):
         return ""
     assert isinstance(target, ast.Name)
-    return ast.unparse(ast.AugAssign(target, value.op, value.right))
+    return text_of(ast.AugAssign(target, value.op, value.right))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import LIBRARIES, is_installed, place_in
+from microtape.recording.model.source import INSTALLED, LIBRARIES, place_in, text_of, tree_of
 from microtape.recording.tables.fields import field
 
 _NEVER_WRITE = frozenset({
@@ -32,8 +33,7 @@ _NEVER_WRITE = frozenset({
 class _Statement(NamedTuple):
     """A call of one of these, or of a layer, that stands alone."""
 
-    place: Place
-    text: str
+    call: ast.Call
     name: str
     variable: str  # whose method it is, or the first argument of a function or a layer
     after: Sequence[ast.stmt]  # in the same block: if one of these ran, then the statement did
@@ -41,43 +41,53 @@ class _Statement(NamedTuple):
 
 def lost_results(program: Program) -> Iterator[Finding]:
     """A finding for each statement that computes a new tensor of a variable, which is used later as it was."""
-    if not (statements := list(_statements(program))):
+    recording = program.recording
+    statements = [
+        (file, one)
+        for file, text in recording.sources.items()
+        if not file.startswith(INSTALLED)
+        for one in _statements(text, is_cell=bool(in_cell(file)))
+    ]
+    if not statements:
         return
     tensors: dict[str, list[int]] = {}
-    for number, names in enumerate(field(program.recording.tensors, "names")):
+    for number, names in enumerate(field(recording.tensors, "names")):
         for name in names:
             tensors.setdefault(name, []).append(number)
     lines = _recorded_lines(program)
-    for one in statements:
-        if one.variable in tensors and (place := _use(program, one, lines)) is not None:
+    for file, one in statements:
+        use = _use(one, {line for other, line in lines if other == file}) if one.variable in tensors else None
+        if use is not None:
+            places = place_in(recording, file, one.call), place_in(recording, file, use)
             readers = (node for tensor in tensors[one.variable] for node in program.readers.get(tensor, ()))
-            yield _finding(program, one, place, next(readers, None))
+            yield _finding(program, one, *places, next(readers, None))
 
 
-def _statements(program: Program) -> Iterator[_Statement]:
-    """All such calls in the user's sources. The last line of a notebook's cell shows its result: it is none."""
-    for file, tree in program.trees:
-        last = tree.body[-1] if tree.body and in_cell(file) else None
-        layers = _layers(tree)
-        for block, is_loop in _blocks(tree):
-            for i, one in enumerate(block):
-                if not isinstance(one, ast.Expr) or not isinstance(call := one.value, ast.Call) or one is last:
-                    continue
-                name, given = _function(call, layers)
-                place = place_in(program.recording, file, call)
-                if isinstance(given, ast.Name | ast.Attribute) and not is_installed(place) and not _may_write(call):
-                    after = [*block[i + 1 :], *(block[:i] if is_loop else ())]
-                    yield _Statement(place, ast.unparse(call), name, ast.unparse(given), after)
+@functools.lru_cache(maxsize=64)
+def _statements(source: str, *, is_cell: bool) -> Sequence[_Statement]:
+    """All such calls in a source text. The last line of a notebook's cell shows its result: it is none."""
+    tree = tree_of(source) or ast.Module([], [])
+    last = tree.body[-1] if is_cell and tree.body else None
+    layers, found = _layers(tree), []
+    for block, is_loop in _blocks(tree):
+        for i, one in enumerate(block):
+            if not isinstance(one, ast.Expr) or not isinstance(call := one.value, ast.Call) or one is last:
+                continue
+            name, given = _function(call, layers)
+            if isinstance(given, ast.Name | ast.Attribute) and not _may_write(call):
+                after = [*block[i + 1 :], *(block[:i] if is_loop else ())]
+                found.append(_Statement(call, name, text_of(given), after))
+    return found
 
 
 def _function(call: ast.Call, layers: Set[str]) -> tuple[str, ast.expr | None]:
     """The name of what is called, and the tensor of which it makes another, if it is known to do that."""
     first = call.args[0] if call.args else None
-    if ast.unparse(call.func) in layers:
-        return ast.unparse(call.func), first
+    if text_of(call.func) in layers:
+        return text_of(call.func), first
     match call.func:
         case ast.Attribute(owner, name) if name in _NEVER_WRITE:
-            return name, first if ast.unparse(owner) in LIBRARIES else owner
+            return name, first if text_of(owner) in LIBRARIES else owner
     return "", None
 
 
@@ -90,9 +100,9 @@ def _layers(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         match node:
             case ast.Assign([ast.Attribute() as target], ast.Call(ast.Attribute(owner, name)) as made):
-                is_layer = ast.unparse(owner) in ("nn", "torch.nn", "mt.nn") and name[0].isupper()
+                is_layer = text_of(owner) in ("nn", "torch.nn", "mt.nn") and name[0].isupper()
                 if is_layer and not name.startswith(("Lazy", "Sequential", "Module")) and not _may_write(made):
-                    found.add(ast.unparse(target))
+                    found.add(text_of(target))
     return found
 
 
@@ -118,13 +128,12 @@ def _recorded_lines(program: Program) -> set[tuple[str, int]]:
     return {(place.file, place.line) for place in places if place is not None}
 
 
-def _use(program: Program, statement: _Statement, lines: Set[tuple[str, int]]) -> Place | None:
-    """Where the variable is used after a statement, before it is written to, if that has run."""
-    file = statement.place.file
+def _use(statement: _Statement, lines: Set[int]) -> ast.expr | None:
+    """Where the variable is used after a statement, before it is written to, if that has run: a line of these."""
     for i, later in enumerate(statement.after):
         used = [one for one in _variables(later, statement.variable) if isinstance(one.ctx, ast.Load)]
-        if used and any((file, line) in lines for one in statement.after[i:] for line in _lines_of(one)):
-            return place_in(program.recording, file, used[0])
+        if used and not all(lines.isdisjoint(_lines_of(one)) for one in statement.after[i:]):
+            return used[0]
         if used or any(_variables(later, statement.variable)):
             return None
     return None
@@ -137,12 +146,12 @@ def _lines_of(statement: ast.stmt) -> range:
 def _variables(statement: ast.stmt, variable: str) -> Iterator[ast.Name | ast.Attribute]:
     """Where a statement, or one inside of it, reads or assigns a variable."""
     for node in ast.walk(statement):
-        if isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == variable:
+        if isinstance(node, ast.Name | ast.Attribute) and text_of(node) == variable:
             yield node
 
 
-def _finding(program: Program, statement: _Statement, use: Place, reader: int | None) -> Finding:
-    name, text, variable, where = statement.name, statement.text, statement.variable, at(statement.place)
+def _finding(program: Program, statement: _Statement, place: Place, use: Place, reader: int | None) -> Finding:
+    name, text, variable, where = statement.name, text_of(statement.call), statement.variable, at(place)
     cuts_in_vain = name == "detach" and any(one.has_failed for one in program.recording.passes)
     return Finding(
         "no effect", "error" if cuts_in_vain else "warning",
@@ -153,6 +162,6 @@ def _finding(program: Program, statement: _Statement, use: Place, reader: int | 
         ),
         (f"{name} makes a new tensor, which {where} keeps nowhere.", f"{at(use)} uses {variable} as it was before."),
         f"Assign the result: {variable} = {text}.",
-        statement.place, program.pass_after(reader) if reader is not None else None, None, reader,
+        place, program.pass_after(reader) if reader is not None else None, None, reader,
         program.tensor_of(program.node(reader)) if reader is not None else None, (("used", use),),
     )  # fmt: skip

@@ -22,9 +22,9 @@ def never_called(program: Program) -> Iterator[Finding]:
             place, text = place_in(program.recording, file, named), text_of(named)
             yield Finding(
                 "no effect", "error",
-                headline(f"{text} at {at(place)} does nothing: it is not called",
-                         f"{named.attr} at {at(place)} does nothing: it is not called"),
-                (f"Without parentheses, {text} only names the method.",), f"Call it: {text}().", place,
+                headline(f"{text} at {at(place)} is not called", f"{named.attr} at {at(place)} is not called"),
+                (f"Without parentheses, {text} only names the method: the line does nothing.",),
+                f"Call it: {text}().", place,
             )  # fmt: skip
 
 

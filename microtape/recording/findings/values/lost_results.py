@@ -29,6 +29,10 @@ _NEVER_WRITE = frozenset({
 })  # fmt: skip
 """Methods and functions that make a new tensor, or a view, and leave what they are given as it is."""
 
+_WITHOUT_TWIN = ("detach", "clone", "contiguous", "to", "cpu", "cuda", "type", "float", "double", "half", "bfloat16",
+                 "view", "reshape", "flatten", "expand", "permute", "movedim", "gather", "where")  # fmt: skip
+"""Of these, such as have no twin that writes in place."""
+
 
 class _Statement(NamedTuple):
     """A call of one of these, or of a layer, that stands alone."""
@@ -56,11 +60,14 @@ def lost_results(program: Program) -> Iterator[Finding]:
             tensors.setdefault(name, []).append(number)
     lines = _recorded_lines(program)
     for file, one in statements:
+        place = place_in(recording, file, one.call)
+        if _is_about_a_leaf(one):
+            yield _finding(one, place, f"Write in place: {_in_place(one)}.")
+            continue
         use = _use(one, {line for other, line in lines if other == file}) if one.variable in tensors else None
         if use is not None:
-            places = place_in(recording, file, one.call), place_in(recording, file, use)
-            readers = (node for tensor in tensors[one.variable] for node in program.readers.get(tensor, ()))
-            yield _finding(program, one, *places, next(readers, None))
+            found = _finding(one, place, f"Assign the result: {one.variable} = {text_of(one.call)}.")
+            yield _used(program, found, one, place_in(recording, file, use), tensors[one.variable])
 
 
 @functools.lru_cache(maxsize=64)
@@ -150,18 +157,39 @@ def _variables(statement: ast.stmt, variable: str) -> Iterator[ast.Name | ast.At
             yield node
 
 
-def _finding(program: Program, statement: _Statement, place: Place, use: Place, reader: int | None) -> Finding:
+def _is_about_a_leaf(statement: _Statement) -> bool:
+    """Whether this is such as `p.grad.clamp(-1, 1)`, which was surely to be written in place, whatever follows."""
+    return statement.variable.endswith((".data", ".grad")) and statement.name not in _WITHOUT_TWIN
+
+
+def _in_place(statement: _Statement) -> str:
+    """`p.grad.clamp_(-1, 1)` for `p.grad.clamp(-1, 1)`."""
+    method = f"{statement.variable}.{statement.name}"
+    return text_of(statement.call).replace(f"{method}(", f"{method}_(", 1)
+
+
+def _finding(statement: _Statement, place: Place, remedy: str) -> Finding:
     name, text, variable, where = statement.name, text_of(statement.call), statement.variable, at(place)
-    cuts_in_vain = name == "detach" and any(one.has_failed for one in program.recording.passes)
     return Finding(
-        "no effect", "error" if cuts_in_vain else "warning",
+        "no effect", "warning",
         headline(
             f"{text} at {where} is lost: {variable} stays as it was",
             f"The result of {name} at {where} is lost: {variable} stays as it was",
             f"The result of {name} at {where} is lost",
         ),
-        (f"{name} makes a new tensor, which {where} keeps nowhere.", f"{at(use)} uses {variable} as it was before."),
-        f"Assign the result: {variable} = {text}.",
-        place, program.pass_after(reader) if reader is not None else None, None, reader,
-        program.tensor_of(program.node(reader)) if reader is not None else None, (("used", use),),
+        (f"{name} makes a new tensor, which {where} keeps nowhere.",), remedy, place,
     )  # fmt: skip
+
+
+def _used(program: Program, finding: Finding, statement: _Statement, use: Place, tensors: Sequence[int]) -> Finding:
+    """The same with the line that uses the variable as it was, and the operation that does."""
+    cuts_in_vain = statement.name == "detach" and any(one.has_failed for one in program.recording.passes)
+    node = next((each for tensor in tensors for each in program.readers.get(tensor, ())), None)
+    return finding._replace(
+        severity="error" if cuts_in_vain else "warning",
+        explanation=(*finding.explanation, f"{at(use)} uses {statement.variable} as it was before."),
+        pass_=program.pass_after(node) if node is not None else None,
+        node=node,
+        tensor=program.tensor_of(program.node(node)) if node is not None else None,
+        others=(("used", use),),
+    )

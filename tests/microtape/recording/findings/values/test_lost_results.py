@@ -74,6 +74,7 @@ def test_a_result_that_no_variable_takes_is_lost(tmp_path: Path, statement: str)
         "h.relu_()", "F.relu(h, inplace=True)", "F.relu(h, True)", "mt.exp(h, out=mt.zeros(2, 3))", "print(h.exp())",
         "kept[0].add(h)", "z = h.exp()", "h.exp()\nh = x * 4", "h.exp().sum()", "h.sum()", "(h + 1).exp()",
         "part(h)", "part.chain(h)", "z = x * 3\nz.exp()", "if x.sum() > 0:\n    h.exp()", "h.retain_grad()",
+        "x.data.clamp_(-1, 1)", "x.data.clone()",
     ],
 )  # fmt: skip
 def test_what_writes_in_place_is_kept_or_may_be_for_something_else_is_none(tmp_path: Path, statement: str) -> None:
@@ -90,6 +91,22 @@ def test_what_writes_in_place_is_kept_or_may_be_for_something_else_is_none(tmp_p
 )  # fmt: skip
 def test_layers_of_a_module(tmp_path: Path, inside: str, lost: bool) -> None:
     assert len(found(tmp_path, inside=inside)) == lost
+
+
+@pytest.mark.parametrize(
+    ("statement", "remedy"),
+    [
+        ("x.data.clamp(-1, 1)", "Write in place: x.data.clamp_(-1, 1)."),
+        ("for p in part.parameters():\n    p.data.mul(0.9)", "Write in place: p.data.mul_(0.9)."),
+        ("if x.grad is not None:\n    x.grad.clamp(-1, 1)", "Write in place: x.grad.clamp_(-1, 1)."),
+    ],
+)  # fmt: skip
+def test_what_is_computed_of_data_or_of_a_gradient_was_to_be_written(
+    tmp_path: Path, statement: str, remedy: str
+) -> None:
+    (finding,) = found(tmp_path, statement)
+    assert finding.severity == "warning"
+    assert finding.remedy == remedy
 
 
 def test_the_last_line_of_a_cell_shows_its_result(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
+from microtape.recording.model.source import expression, only_expression
 
 
 def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
@@ -51,7 +53,13 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), "
             "or call backward once for all of it."
         )
-        if _are_in_order(program.node(old).place, freed_at, place):
+        if kept := _list_at(program, place):
+            text = headline(
+                f"{kept} still holds results of {freeing.name}, whose graph is freed: {at(place)}",
+                f"{kept} still holds results of {freeing.name}: {at(place)}",
+            )
+            remedy = f"Empty {kept} after each backward, or make it anew in each round."
+        elif _are_in_order(program.node(old).place, freed_at, place):
             remedy = (
                 f"If {freeing.name} should not train what {what} comes from, give {what}.detach() to its loss. Else "
                 "add the losses and call backward once."
@@ -150,6 +158,14 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
             if old is not None and is_old and _leads_to(program, old, failed):
                 return at_a_name(program, pass_, number, old)
     return None
+
+
+def _list_at(program: Program, place: Place | None) -> str:
+    """The list that a call such as `sum(losses)` or `stack(losses)` is given, if the program appends to one there."""
+    match only_expression(expression(program.recording, place)):
+        case ast.Call(args=[ast.Name(name), *_]) if place is not None:
+            return name if f"{name}.append(" in program.recording.sources.get(place.file, "") else ""
+    return ""
 
 
 def _are_in_order(*places: Place | None) -> bool:

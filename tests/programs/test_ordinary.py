@@ -55,6 +55,19 @@ FAULTS = {  # what is put in the place of what, and the kinds of finding of whic
     ),
     "no history": (r"^( +)(loss = .*\n)", r"\1with torch.no_grad():\n\1    \2", ("refused", "no gradient")),
     "NaN": (r"loss\.backward\(\)", "(loss - 1e6).sqrt().backward()", ("nan",)),
+    "NaN without a history": (
+        r"^( +)loss\.backward\(\)",
+        r"\1with torch.no_grad():\n\1    scale = (loss - 1e6).sqrt() + 1\n\1(loss * scale).backward()",
+        ("nan",),
+    ),
+    "kept nowhere": (r"^( +)(loss = [^0].*\n)", r"\1\2\1loss.clamp(max=10)\n", ("no effect",)),
+    "not called": (r"^( +\w+\.zero_grad)\(\)\n", r"\1\n", ("no effect",)),
+    "not written": (
+        r"^( +)(optimizer)\.step\(\)$",
+        r"\1for p in [p for group in \2.param_groups for p in group['params']]:\n"
+        r"\1    if p.grad is not None:\n\1        p = p - 0.01 * p.grad",
+        ("no effect",),
+    ),
     "rounded": (r"loss\.backward\(\)", "loss.round().backward()", ("zero gradient",)),
     "no scores": (
         r"F\.cross_entropy\((\w+\(x\)|scores|heads\[1\]\(h\)),",

@@ -159,7 +159,9 @@ def _variables(statement: ast.stmt, variable: str) -> Iterator[ast.Name | ast.At
 
 def _is_about_a_leaf(statement: _Statement) -> bool:
     """Whether this is such as `p.grad.clamp(-1, 1)`, which was surely to be written in place, whatever follows."""
-    return statement.variable.endswith((".data", ".grad")) and statement.name not in _WITHOUT_TWIN
+    if statement.name in _WITHOUT_TWIN or (statement.variable, statement.name) == ("self.data", "add"):  # of a set
+        return False
+    return statement.variable.endswith((".data", ".grad"))
 
 
 def _in_place(statement: _Statement) -> str:

@@ -87,6 +87,7 @@ def test_what_writes_in_place_is_kept_or_may_be_for_something_else_is_none(tmp_p
         ("self.tanh(h)", False),  # two in one assignment: which is which is not looked at
         ("self.relu(h)", True), ("self.writing(h)", False), ("self.chain(h)", False), ("h = self.relu(h)", False),
         ("self.relu(h + 1)", False), ("h.add(1)", True), ("h.add_(1)", False),
+        ("self.data = set()\n        self.data.add(h)", False),
     ],
 )  # fmt: skip
 def test_layers_of_a_module(tmp_path: Path, inside: str, lost: bool) -> None:

@@ -11,6 +11,7 @@ import re
 import runpy
 import sys
 from pathlib import Path
+from typing import get_args
 
 from sphinx.application import Sphinx
 
@@ -20,10 +21,13 @@ sys.path.insert(0, str(ROOT))
 
 import microtape  # noqa: E402
 from lessons import Lesson  # noqa: E402
-from lessons.checking.record import record_program  # noqa: E402
+from lessons.checking.record import record_program as record_lesson  # noqa: E402
 from lessons.model.load import load_course  # noqa: E402
 from lessons.model.timing import minutes  # noqa: E402
+from microtape.recording.findings import FindingKind, findings  # noqa: E402
+from tests.programs.corpus import broken_programs, expected, record_program  # noqa: E402
 from tui.learn.book import film_of  # noqa: E402
+from tui.words.diagnosis import Diagnosis  # noqa: E402
 
 project = "microtape"
 author = copyright = "The microtape authors"
@@ -52,6 +56,11 @@ GENERATED = DOCS / "generated"
 FILMS = GENERATED / "extra" / "films"
 COLON = "\ue000"  # stands for a colon while napoleon parses
 MARKUP = re.compile(r"[|*]")
+MOST_MISTAKES = 2  # of each kind
+MISTAKES = """\
+Each of these programs is broken in one way. None of them says so, and most of them run to their end. Below each stands
+what `microtape diagnose` finds first: the line, the numbers, and what to do. It says the same of such a program for
+PyTorch. All of them are test programs; this page is made anew from them each time."""
 LESSON_END = """
 ## The program
 
@@ -118,7 +127,7 @@ def write_film(lesson: Lesson) -> str:
     path = FILMS / f"{lesson.name}.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.stat().st_mtime < lesson.program.stat().st_mtime:
-        film_of(lesson, record_program(lesson.program, lesson.passes)).save(path)
+        film_of(lesson, record_lesson(lesson.program, lesson.passes)).save(path)
     return path.name
 
 
@@ -151,6 +160,26 @@ def write_contributing() -> None:
     """CONTRIBUTING.md, which is in the top folder of the repository, as a page."""
     text = read(ROOT / "CONTRIBUTING.md")
     write("contributing.md", re.sub(r"\[([^]]+)\]\(((?!http|#)[^)]+)\)", moved, text) + "\n")
+
+
+def write_mistakes() -> None:
+    """What `diagnose` says of broken test programs: for each kind of finding, the shortest with different remedies."""
+    shown: dict[str, dict[str, str]] = {kind: {} for kind in get_args(FindingKind)}
+    programs = [path for path in broken_programs() if len(expected(path).kinds) == 1]
+    for path in sorted(programs, key=lambda path: len(read(path))):
+        several = shown[expected(path).kinds[0]]
+        if len(several) == MOST_MISTAKES:
+            continue
+        recording, _ = record_program(path)
+        first = findings(recording)[:1]
+        said = "\n".join(Diagnosis(recording, first, path.name, (), False, True).report(80))
+        program = f"```{{code-block}} python\n:linenos:\n\n{read(path)}\n```"
+        several.setdefault(first[0].remedy.split()[0], f"{program}\n\n```text\n{said}\n```")
+    parts = ["# Mistakes, and what diagnose says", MISTAKES]
+    for kind, several in shown.items():
+        title = "NaN" if kind == "nan" else f"{kind[0].upper()}{kind[1:]}"
+        parts += [f"## {title}", *several.values()] if several else []
+    write("mistakes.md", "\n\n".join(parts) + "\n")
 
 
 def moved(link: re.Match[str]) -> str:
@@ -204,4 +233,5 @@ def setup(app: Sphinx) -> None:
 
 write_course()
 write_gallery()
+write_mistakes()
 write_contributing()

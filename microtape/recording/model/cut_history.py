@@ -35,18 +35,6 @@ def way_back(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) 
     return found
 
 
-def computed_before(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> set[TensorRef]:
-    """The results of all borders that its operands came from, through whatever kinds of borders."""
-    found, waiting = set[TensorRef](), [border]
-    while waiting:
-        for operand in waiting.pop().operands:
-            before = by_output.get(operand.ref) if operand.ref is not None and operand.ref not in found else None
-            if before is not None:
-                found.update(before.outputs)
-                waiting.append(before)
-    return found
-
-
 def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) -> BorderRecord:
     """The border that left the tape: this one, or one that its operands were computed from."""
     return next((one for one in way_back(border, by_output) if one.kind != "constant"), border)

@@ -13,7 +13,7 @@ from microtape.recording.findings.gradients.copies import copied_modules, follow
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.findings.wording import at, count, headline, join
-from microtape.recording.model.cut_history import computed_before, cut_off
+from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import (
     ArgumentRecord,
     BorderRecord,
@@ -102,12 +102,11 @@ def _joined(program: Program, found: list[_Missing]) -> list[_Missing]:
 def _operand_made_with(program: Program, missing: _Missing) -> TensorRef | None:
     """The first operand in the pass that is computed from what comes out of these borders."""
     made = {ref for border in missing.borders for ref in border.outputs}
-    for node in map(program.node, sorted(program.recording.passes[missing.position].nodes)):
-        for ref in operand_refs(node):
-            border = program.borders.get(ref)
-            if border is not None and not made.isdisjoint({ref, *computed_before(border, program.borders)}):
-                return ref
-    return None
+    for border in program.recording.borders:
+        if any(one.ref in made for one in border.operands):
+            made.update(border.outputs)
+    nodes = map(program.node, sorted(program.recording.passes[missing.position].nodes))
+    return next((ref for node in nodes for ref in operand_refs(node) if ref in made), None)
 
 
 def _pass_for(program: Program, leaf: TensorRecord, complete: Sequence[tuple[int, Pass]]) -> tuple[int, Pass]:

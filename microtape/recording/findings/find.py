@@ -49,6 +49,7 @@ from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.training.updating import large_updates
+from microtape.recording.findings.training.used_up import used_up
 from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
@@ -65,7 +66,7 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    never_called, rebound_in_vain, lost_results, failures, refused, wrong_shapes, wrong_sums, not_finite,
+    never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
     wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
     idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,

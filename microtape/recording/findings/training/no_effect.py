@@ -17,7 +17,7 @@ _METHODS = ("zero_grad", "step", "zero_", "train", "eval", "detach_", "retain_gr
 
 def never_called(program: Program) -> Iterator[Finding]:
     """A finding for each statement such as `optimizer.zero_grad`, without parentheses, in a file that has a pass."""
-    for file in _files_with_passes(program):
+    for file in files_with_passes(program):
         for named in _uncalled(program.recording.sources[file], is_cell=bool(in_cell(file))):
             place, text = place_in(program.recording, file, named), text_of(named)
             yield Finding(
@@ -28,7 +28,7 @@ def never_called(program: Program) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _files_with_passes(program: Program) -> list[str]:
+def files_with_passes(program: Program) -> list[str]:
     """The user's files that call backward, or `grad`."""
     places = [one.place for one in program.recording.passes]
     files = dict.fromkeys(one.file for one in places if one is not None and not is_installed(one))
@@ -47,7 +47,7 @@ def _uncalled(source: str, *, is_cell: bool) -> Sequence[ast.Attribute]:
 
 def rebound_in_vain(program: Program) -> Iterator[Finding]:
     """A finding for each `for p in parameters: p = p - lr * p.grad`, which makes new tensors and updates nothing."""
-    for file in _files_with_passes(program):
+    for file in files_with_passes(program):
         for one in _rebound(program.recording.sources[file]):
             place, name, text = place_in(program.recording, file, one), text_of(one.targets[0]), text_of(one)
             yield Finding(

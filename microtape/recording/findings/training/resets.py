@@ -28,6 +28,7 @@ from microtape.recording.model.source import (
     is_installed,
     only_assignment,
     place_in,
+    text_of,
     tree_of,
 )
 
@@ -192,9 +193,9 @@ def _made_as_plain_tensor(program: Program, leaf: str) -> Place | None:
     """Where a module makes a leaf that is an attribute of it, `self.scale = ones(8, requires_grad=True)`."""
     made = program.made_at(leaf) if "." in leaf else None
     match tree_of(expression(program.recording, made)):
-        case ast.Module([ast.Assign([ast.Attribute(ast.Name("self"))], ast.Call(function))]):
-            is_parameter = ast.unparse(function).endswith(("Parameter", "register_parameter"))
-            return made if not is_parameter and made is not None and not is_installed(made) else None
+        case ast.Module([ast.Assign([ast.Attribute(ast.Name("self"), attribute)], ast.Call(function))]):
+            is_leaf = attribute == leaf.rpartition(".")[2] and not text_of(function).endswith("Parameter")
+            return made if is_leaf and not is_installed(made) else None
     return None
 
 

@@ -45,7 +45,7 @@ def _used_again(source: str) -> Sequence[tuple[ast.Assign, ast.Name, bool]]:
                     uses = [one for one in _uses(inside, name) if one.lineno > made.lineno]
                     further = [one for one in uses[1:] if not _excludes(inside, uses[0], one)]
                     again = further[:1] or [one for one in uses[:1] if _is_repeated(inside, one, made)]
-                    if written.count(name) == 1:
+                    if written.count(name) == 1 and not _is_a_list(inside, name):
                         found += [(made, one, one is uses[0]) for one in again]
     return found
 
@@ -69,6 +69,15 @@ def _uses(inside: Sequence[ast.AST], name: str) -> list[ast.Name]:
         elif isinstance(one, ast.For | ast.comprehension):
             found.append(one.iter)
     return [one for one in found if isinstance(one, ast.Name) and one.id == name]
+
+
+def _is_a_list(inside: Sequence[ast.AST], name: str) -> bool:
+    """Whether the program asks for a length or an element, which no generator has: another class has such a method."""
+    for one in inside:
+        match one:
+            case ast.Subscript(ast.Name(other)) | ast.Call(ast.Name("len"), [ast.Name(other)]) if other == name:
+                return True
+    return False
 
 
 def _excludes(inside: Sequence[ast.AST], first: ast.Name, second: ast.Name) -> bool:

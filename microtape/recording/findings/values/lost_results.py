@@ -17,20 +17,22 @@ from microtape.recording.tables.fields import field
 
 _NEVER_WRITE = frozenset({
     "abs", "acos", "acosh", "add", "addcdiv", "addcmul", "addmm", "asin", "asinh", "atan", "atanh", "baddbmm",
-    "bfloat16", "ceil", "clamp", "clip", "clone", "contiguous", "cos", "cosh", "cpu", "cuda", "cumprod", "cumsum",
-    "detach", "div", "divide", "double", "dropout", "erf", "erfc", "exp", "exp2", "expand", "expm1", "flatten",
-    "float", "floor", "gather", "gelu", "half", "hardshrink", "index_add", "index_copy", "index_fill", "index_put",
-    "index_select", "layer_norm", "leaky_relu", "lerp", "log", "log10", "log1p", "log2", "log_softmax", "logit",
-    "masked_fill", "masked_scatter", "masked_select", "movedim", "mul", "multiply", "nan_to_num", "neg",
-    "normalize", "permute", "pow", "prelu", "reciprocal", "relu", "reshape", "round", "rsqrt", "scatter",
-    "scatter_add", "scatter_reduce", "sigmoid", "sign", "silu", "sin", "sinh", "softmax", "softplus", "sqrt",
-    "square", "squeeze", "sub", "subtract", "t", "tan", "tanh", "to", "transpose", "tril", "triu", "trunc", "type",
-    "unsqueeze", "view", "where",
+    "ceil", "clamp", "clip", "clone", "contiguous", "cos", "cosh", "cumprod", "cumsum", "detach", "div", "divide",
+    "dropout", "erf", "erfc", "exp", "exp2", "expand", "expm1", "flatten", "floor", "gather", "gelu", "hardshrink",
+    "index_add", "index_copy", "index_fill", "index_put", "index_select", "layer_norm", "leaky_relu", "lerp", "log",
+    "log10", "log1p", "log2", "log_softmax", "logit", "masked_fill", "masked_scatter", "masked_select", "movedim",
+    "mul", "multiply", "nan_to_num", "neg", "normalize", "permute", "pow", "prelu", "reciprocal", "relu", "reshape",
+    "round", "rsqrt", "scatter", "scatter_add", "scatter_reduce", "sigmoid", "sign", "silu", "sin", "sinh",
+    "softmax", "softplus", "sqrt", "square", "squeeze", "sub", "subtract", "t", "tan", "tanh", "transpose", "tril",
+    "triu", "trunc", "unsqueeze", "view", "where",
 })  # fmt: skip
-"""Methods and functions that make a new tensor, or a view, and leave what they are given as it is."""
+"""Methods and functions that make a new tensor, or a view, and leave what they are given as it is.
 
-_WITHOUT_TWIN = ("detach", "clone", "contiguous", "to", "cpu", "cuda", "type", "float", "double", "half", "bfloat16",
-                 "view", "reshape", "flatten", "expand", "permute", "movedim", "gather", "where")  # fmt: skip
+Not those that modules have as well, whose `to`, `half` and so on move the module itself.
+"""
+
+_WITHOUT_TWIN = ("detach", "clone", "contiguous", "view", "reshape", "flatten", "expand", "permute", "movedim",
+                 "gather", "where")  # fmt: skip
 """Of these, such as have no twin that writes in place."""
 
 
@@ -75,15 +77,16 @@ def _statements(source: str, *, is_cell: bool) -> Sequence[_Statement]:
     """All such calls in a source text. The last line of a notebook's cell shows its result: it is none."""
     tree = tree_of(source) or ast.Module([], [])
     last = tree.body[-1] if is_cell and tree.body else None
-    layers, found = _layers(tree), []
+    layers, sets, found = _layers(tree), _sets(tree), []
     for block, is_loop in _blocks(tree):
         for i, one in enumerate(block):
             if not isinstance(one, ast.Expr) or not isinstance(call := one.value, ast.Call) or one is last:
                 continue
             name, given = _function(call, layers)
-            if isinstance(given, ast.Name | ast.Attribute) and not _may_write(call):
+            variable = text_of(given) if isinstance(given, ast.Name | ast.Attribute) else ""
+            if variable and variable not in sets and not _may_write(call):
                 after = [*block[i + 1 :], *(block[:i] if is_loop else ())]
-                found.append(_Statement(call, name, text_of(given), after))
+                found.append(_Statement(call, name, variable, after))
     return found
 
 
@@ -110,6 +113,18 @@ def _layers(tree: ast.Module) -> set[str]:
                 is_layer = text_of(owner) in ("nn", "torch.nn", "mt.nn") and name[0].isupper()
                 if is_layer and not name.startswith(("Lazy", "Sequential", "Module")) and not _may_write(made):
                     found.add(text_of(target))
+    return found
+
+
+def _sets(tree: ast.Module) -> set[str]:
+    """The variables that hold a set, which has an `add` of its own."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([target], ast.Set() | ast.SetComp() | ast.Call(ast.Name("set"))):
+                found.add(text_of(target))
+            case ast.AnnAssign(target, value=ast.Set() | ast.SetComp() | ast.Call(ast.Name("set"))):
+                found.add(text_of(target))
     return found
 
 
@@ -159,9 +174,7 @@ def _variables(statement: ast.stmt, variable: str) -> Iterator[ast.Name | ast.At
 
 def _is_about_a_leaf(statement: _Statement) -> bool:
     """Whether this is such as `p.grad.clamp(-1, 1)`, which was surely to be written in place, whatever follows."""
-    if statement.name in _WITHOUT_TWIN or (statement.variable, statement.name) == ("self.data", "add"):  # of a set
-        return False
-    return statement.variable.endswith((".data", ".grad"))
+    return statement.variable.endswith((".data", ".grad")) and statement.name not in _WITHOUT_TWIN
 
 
 def _in_place(statement: _Statement) -> str:

@@ -11,6 +11,7 @@ import pytest
 import microtape as mt
 from microtape.recording import record
 from microtape.recording.findings import Finding, findings
+from tests.programs.corpus import record_program
 
 
 def told(
@@ -248,3 +249,40 @@ def test_a_leaf_that_is_updated_before_its_first_pass_loses_no_gradient() -> Non
                 (later + v.cos()).backward(retain_graph=True)
 
     assert "fault" not in [one.kind for one in findings(record(program))]
+
+
+PART = """\
+import microtape as mt
+
+
+class Part(mt.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.head = mt.nn.Linear(2, 2), mt.nn.Linear(2, 1)
+        self.gain = mt.ones(2, requires_grad=True)
+
+    def forward(self, x):
+        return self.head(self.layer(x) * self.gain)
+
+
+part = Part()
+optimizer = mt.optim.SGD({parameters}, lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    part(mt.ones(3, 2)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "headline"),
+    [
+        ("part.parameters()", "part.gain gets gradients, but no update: self.gain is no parameter"),
+        ("[*part.head.parameters(), part.gain]", "layer.bias gets gradients, but script.py:19 does not update it"),
+    ],
+)
+def test_a_tensor_of_a_module_is_no_parameter_but_a_layer_has_some(tmp_path, parameters, headline):
+    script = tmp_path / "script.py"
+    script.write_text(PART.format(parameters=parameters))
+    (found,) = findings(record_program(script)[0])
+    assert found.headline.endswith(headline)

@@ -59,6 +59,7 @@ def test_a_second_use_is_found(tmp_path: Path, statements: str, line: int) -> No
         "if kind == 'sgd':\n    optimizer = made(parameters)\nelse:\n    optimizer = optim.Adam(parameters)",
         "match kind:\n    case 'sgd':\n        optimizer = made(parameters)\n"
         "    case _:\n        optimizer = made(parameters)",
+        "optimizer = made(parameters)\nif False:\n    len(parameters)\nfor p in parameters:\n    pass",
         "for _ in range(2):\n    p = model.parameters()\n    optimizer = made(p)",
         "optimizer = made(parameters)\ndef other(parameters):\n    return list(parameters)",
     ],

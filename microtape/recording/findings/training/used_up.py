@@ -41,13 +41,23 @@ def _used_again(source: str) -> Sequence[tuple[ast.Assign, ast.Name, bool]]:
         written = [one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
         for made in inside:
             match made:
-                case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(attr=method), [])) if method in _GENERATORS:
+                case ast.Assign([ast.Name(name)], value) if _is_generator(value):
                     uses = [one for one in _uses(inside, name) if one.lineno > made.lineno]
                     further = [one for one in uses[1:] if not _excludes(inside, uses[0], one)]
                     again = further[:1] or [one for one in uses[:1] if _is_repeated(inside, one, made)]
                     if written.count(name) == 1 and not _is_a_list(inside, name):
                         found += [(made, one, one is uses[0]) for one in again]
     return found
+
+
+def _is_generator(value: ast.expr) -> bool:
+    """Whether this is `model.parameters()` or the like, or a part of them: `filter(is_trained, model.parameters())`."""
+    match value:
+        case ast.Call(ast.Attribute(attr=method), []):
+            return method in _GENERATORS
+        case ast.Call(ast.Name("filter"), [_, inner]) | ast.GeneratorExp(generators=[ast.comprehension(iter=inner)]):
+            return _is_generator(inner)
+    return False
 
 
 def _in_scope(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:

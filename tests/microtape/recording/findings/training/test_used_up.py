@@ -51,6 +51,18 @@ def test_a_second_use_is_found(tmp_path: Path, statements: str, line: int) -> No
 
 
 @pytest.mark.parametrize(
+    "made",
+    ["filter(lambda p: p.requires_grad, model.parameters())", "(p for p in model.parameters() if p.requires_grad)"],
+)
+def test_a_part_of_the_parameters_is_used_up_as_well(tmp_path: Path, made: str) -> None:
+    script = tmp_path / "script.py"
+    statements = f"parameters = {made}\noptimizer = made(parameters)\nnn.utils.clip_grad_norm_(parameters, 1.0)"
+    script.write_text(_PROGRAM.format(statements=statements.replace("\n", "\n    ")))
+    found = [one for one in findings(record_program(script)[0]) if one.kind == "no effect"]
+    assert [one.headline for one in found] == ["parameters is used up at script.py:15"]
+
+
+@pytest.mark.parametrize(
     "statements",
     [
         "optimizer = made(parameters)",

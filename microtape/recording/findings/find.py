@@ -26,6 +26,10 @@ from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.statements.lost_results import lost_results
+from microtape.recording.findings.statements.rebound import rebound_in_vain
+from microtape.recording.findings.statements.uncalled import never_called
+from microtape.recording.findings.statements.used_up import used_up
 from microtape.recording.findings.training.advantages import learned_advantages
 from microtape.recording.findings.training.anew import made_anew
 from microtape.recording.findings.training.clipping import clipped_in_vain
@@ -40,7 +44,6 @@ from microtape.recording.findings.training.idle import (
     strange_steps,
 )
 from microtape.recording.findings.training.leftovers import left_by_another_loss
-from microtape.recording.findings.training.no_effect import never_called, rebound_in_vain
 from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
@@ -49,11 +52,9 @@ from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.training.updating import large_updates
-from microtape.recording.findings.training.used_up import used_up
 from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
-from microtape.recording.findings.values.lost_results import lost_results
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.probabilities import (
     probabilities_for_scores,

@@ -29,7 +29,7 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import tree_of, whole_lines
+from microtape.recording.model.source import is_installed, tree_of, whole_lines
 from microtape.recording.moments.steps_by_node import steps_by_node
 from microtape.recording.moments.uses import Uses
 from microtape.recording.tables.columns import NONE, Table
@@ -222,6 +222,13 @@ class Program(Names):
     def trees(self) -> Sequence[tuple[str, ast.Module]]:
         """The syntax trees of the recorded source files, by name; a file that is no Python is left out."""
         return [(file, tree) for file, text in self.recording.sources.items() if (tree := tree_of(text)) is not None]
+
+    @cached_property
+    def files_with_passes(self) -> Sequence[str]:
+        """The user's files that call backward, or `grad`, as far as their text was recorded."""
+        places = [one.place for one in self.recording.passes]
+        files = dict.fromkeys(one.file for one in places if one is not None and not is_installed(one))
+        return [one for one in files if one in self.recording.sources]
 
     def does(self, node: NodeRecord, *ops: str) -> bool:
         """Whether a node does one of these operations: by the name of the function that was called, or by its own."""

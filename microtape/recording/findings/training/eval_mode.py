@@ -20,6 +20,7 @@ from microtape.recording.model.source import (
     loop_around,
     only_expression,
     place_in,
+    text_of,
 )
 from microtape.recording.tables.fields import field
 
@@ -65,7 +66,7 @@ def drops_in_any_mode(program: Program) -> Iterator[Finding]:
             case ast.Call(func, args, keywords) if len(args) < _TRAINING and not is_installed(place):
                 if not _is_function(func) or any(one.arg in ("training", None) for one in keywords):
                     continue
-                what, where, evaluation = ast.unparse(func), at(place), expression(program.recording, evaluates)
+                what, where, evaluation = text_of(func), at(place), expression(program.recording, evaluates)
                 yield Finding(
                     "eval mode", "notice",  # it may be another model that is evaluated
                     headline(f"{what} at {where} drops numbers in eval mode, too",
@@ -79,7 +80,7 @@ def drops_in_any_mode(program: Program) -> Iterator[Finding]:
 
 def _is_function(called: ast.expr) -> bool:
     """Whether this is `F.dropout`, and no module."""
-    return isinstance(called, ast.Attribute) and called.attr == "dropout" and ast.unparse(called.value) in LIBRARIES
+    return isinstance(called, ast.Attribute) and called.attr == "dropout" and text_of(called.value) in LIBRARIES
 
 
 def _training(program: Program, pass_: Pass, layers: Mapping[int, NodeRecord]) -> NodeRecord | None:

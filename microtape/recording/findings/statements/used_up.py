@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.training.no_effect import files_with_passes
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.source import place_in, text_of, tree_of
 
@@ -17,7 +16,7 @@ _GENERATORS = ("parameters", "named_parameters", "buffers", "modules", "named_mo
 
 def used_up(program: Program) -> Iterator[Finding]:
     """A finding for each second use of `parameters = model.parameters()`, which gives them only once."""
-    for file in files_with_passes(program):
+    for file in program.files_with_passes:
         for made, again, is_first in _used_again(program.recording.sources[file]):
             place, name, text = place_in(program.recording, file, again), again.id, text_of(made.value)
             yield Finding(

@@ -1,4 +1,4 @@
-"""Statements of a training loop that do nothing: a method that is not called, a new tensor in place of an update."""
+"""Updates of the variable of a loop alone: `for p in parameters: p = p - lr * p.grad` makes new tensors."""
 
 from __future__ import annotations
 
@@ -6,48 +6,15 @@ import ast
 import functools
 from collections.abc import Iterator, Sequence
 
-from microtape.basics.call_site import in_cell
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
-from microtape.recording.model.source import is_installed, place_in, text_of, tree_of
-
-_METHODS = ("zero_grad", "step", "zero_", "train", "eval", "detach_", "retain_grad", "backward", "update")
-
-
-def never_called(program: Program) -> Iterator[Finding]:
-    """A finding for each statement such as `optimizer.zero_grad`, without parentheses, in a file that has a pass."""
-    for file in files_with_passes(program):
-        for named in _uncalled(program.recording.sources[file], is_cell=bool(in_cell(file))):
-            place, text = place_in(program.recording, file, named), text_of(named)
-            yield Finding(
-                "no effect", "error",
-                headline(f"{text} at {at(place)} is not called", f"{named.attr} at {at(place)} is not called"),
-                (f"Without parentheses, {text} only names the method: the line does nothing.",),
-                f"Call it: {text}().", place,
-            )  # fmt: skip
-
-
-def files_with_passes(program: Program) -> list[str]:
-    """The user's files that call backward, or `grad`."""
-    places = [one.place for one in program.recording.passes]
-    files = dict.fromkeys(one.file for one in places if one is not None and not is_installed(one))
-    return [one for one in files if one in program.recording.sources]
-
-
-@functools.lru_cache(maxsize=64)
-def _uncalled(source: str, *, is_cell: bool) -> Sequence[ast.Attribute]:
-    """The methods that statements name, and do not call; the value of a cell's last line is shown."""
-    tree = tree_of(source) or ast.Module([], [])
-    last = tree.body[-1] if is_cell and tree.body else None
-    statements = [one for one in ast.walk(tree) if isinstance(one, ast.Expr) and one is not last]
-    named = [one.value for one in statements if isinstance(one.value, ast.Attribute)]
-    return [one for one in named if one.attr in _METHODS]
+from microtape.recording.model.source import place_in, text_of, tree_of
 
 
 def rebound_in_vain(program: Program) -> Iterator[Finding]:
     """A finding for each `for p in parameters: p = p - lr * p.grad`, which makes new tensors and updates nothing."""
-    for file in files_with_passes(program):
+    for file in program.files_with_passes:
         for one in _rebound(program.recording.sources[file]):
             place, name, text = place_in(program.recording, file, one), text_of(one.targets[0]), text_of(one)
             yield Finding(

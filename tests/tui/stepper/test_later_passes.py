@@ -129,6 +129,37 @@ async def test_a_program_in_which_nothing_is_found_ends_quietly(program):
     assert run.ended.search == ("finished", 5, False)
 
 
+BEGINS_AT_ZERO = """\
+import os, time
+import microtape as mt
+
+a, b = mt.zeros(2, requires_grad=True), mt.ones(2, requires_grad=True)
+optimizer = mt.optim.SGD([a, b], lr=0.1)
+for number in range(1, 6):
+    optimizer.zero_grad()
+    h = a * b
+    h.exp()
+    loss = (h - 1).square().sum()
+    loss.backward()
+    optimizer.step()
+    while not os.path.exists("go on"):
+        time.sleep(0.01)
+"""
+
+
+async def test_what_was_found_in_the_first_pass_is_no_news(program):
+    """Later passes refute that the gradient of b is zero; the result that is lost was known."""
+    program.write_text(BEGINS_AT_ZERO)
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            assert len(findings(pilot.app.screen.cursor.recording)) == 2
+            Path("go on").touch()
+            await until(pilot, lambda: run.over.is_set() and "searching" not in shown(pilot.app, "Heading"))
+            (left,) = findings(pilot.app.screen.cursor.recording)
+            assert left.kind == "no effect"
+            assert notices(pilot.app) == ""
+
+
 async def test_an_edited_program_is_searched_again(program):
     program.write_text(PROGRAM.replace("== 4", "== 9"))
     with running(program) as run:

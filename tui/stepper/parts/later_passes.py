@@ -92,9 +92,9 @@ class LaterPasses(Part[Stepper]):
         if end.why in ("found", "failed"):
             if end.passes > 1 or recording.error is not None:  # else the line of findings says it already
                 self.say(f"{_news(recording, known)} {there}", 15, severity="warning")
-        elif found is not None and findings(found):
+        elif found is not None and not known.issuperset(one.headline for one in findings(found)):
             self.say(f"{_news(recording, known)} {there}", 15)
-        elif found is not None:
+        elif found is not None and not findings(found):
             self.say("Later passes show that nothing was wrong in the first one.", 5)
         elif end.why == "time over":
             self.say(f"Nothing was found in the {end.passes - 1:,} passes after the first.", 5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import numpy as np
 
 from benchmarks.engines import Engine, Torch
 from benchmarks.figures import Check, Figure, median_ratio
+from benchmarks.installed import installed
 from benchmarks.measure import OURS
 from benchmarks.pytorch import pytorch
 from benchmarks.recording import insides, recording, sleeping, summaries
@@ -29,9 +29,7 @@ def imports(engines: dict[str, Engine], quick: bool) -> Iterator[Figure]:
     """`import microtape` after numpy in fresh processes, from compiled files as in an installation."""
     program = "import numpy; from time import process_time as t; s = t(); import microtape; print(t() - s)"
     with tempfile.TemporaryDirectory() as cache:
-        variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        variables["PYTHONPYCACHEPREFIX"] = cache
-        command = partial(subprocess.check_output, [sys.executable, "-c", program], env=variables)
+        command = partial(subprocess.check_output, [sys.executable, "-c", program], env=installed(cache))
         command()  # this one compiles
         times = [float(command()) for _ in range(5 if quick else 21)]
     yield Figure("`import microtape` beyond numpy's import", 1e3 * float(np.median(times)), "ms", 20)

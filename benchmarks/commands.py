@@ -18,7 +18,8 @@ from time import perf_counter
 
 from benchmarks.engines import Engine
 from benchmarks.figures import Figure
-from benchmarks.stepper import MICROTAPE, ROOT, Paint, Terminal, installed
+from benchmarks.installed import ROOT, installed
+from benchmarks.stepper import MICROTAPE, Paint, Terminal
 
 EXAMPLE = ROOT / "microtape" / "examples" / "example.py"
 LESSON = "tape_of_numbers"

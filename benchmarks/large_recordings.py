@@ -11,7 +11,8 @@ from pathlib import Path
 
 from benchmarks.engines import Engine
 from benchmarks.figures import Figure
-from benchmarks.stepper import MICROTAPE, OPERATIONS, PROGRAM, Terminal, installed, settle
+from benchmarks.installed import installed
+from benchmarks.stepper import MICROTAPE, OPERATIONS, PROGRAM, Terminal, settle
 
 PASSES = """\
 import microtape as mt

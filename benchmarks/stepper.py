@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from benchmarks.engines import Engine
 from benchmarks.figures import Figure
+from benchmarks.installed import installed
 
-ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 140, 50
 QUIET = 0.08  # seconds without output that end a paint; within a paint, gaps are a few ms
 OPENED = b"visits"  # in the sentence that a stepper shows when it opens
@@ -210,12 +210,6 @@ JUMPS: Mapping[str, Callable[[Terminal, bool], Iterator[Paint]]] = {
     "to a breakpoint": _to_breakpoints,
     "to a match": _to_matches,
 }
-
-
-def installed(folder: str) -> dict[str, str]:
-    """The environment of an installed program: modules are compiled once, whatever the settings of this process."""
-    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**variables, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": os.path.join(folder, "compiled")}
 
 
 def settle(terminal: Terminal, silence: float = 3.0) -> None:

@@ -98,12 +98,13 @@ class Watchers(Watcher):
 
     def __init__(self, members: tuple[Watcher, ...]) -> None:
         self.members = members
-        self._listening: dict[str, list[Watcher]] = {}  # by method, once it was called
+        self._listening: dict[str, list[Callable[..., None]]] = {}  # by method, once it was called
 
-    def listening(self, method: str, *, last_first: bool) -> list[Watcher]:
-        """The members to tell by this method: those whose own does something."""
+    def listening(self, method: str, *, last_first: bool) -> list[Callable[..., None]]:
+        """The members' own methods of this name: of those for whom it does something."""
         nothing = getattr(Watcher, method)
-        found = [one for one in self.members if getattr(getattr(one, method), "__func__", None) is not nothing]
+        own = [getattr(one, method) for one in self.members]
+        found = [one for one in own if getattr(one, "__func__", None) is not nothing]
         self._listening[method] = found = found[::-1] if last_first else found
         return found
 
@@ -120,8 +121,8 @@ def _telling(method: str, *, last_first: bool) -> Callable[..., None]:
         listening = self._listening.get(method)
         if listening is None:
             listening = self.listening(method, last_first=last_first)
-        for member in listening:
-            getattr(member, method)(*told)
+        for listens in listening:
+            listens(*told)
 
     return tell
 

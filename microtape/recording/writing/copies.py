@@ -23,10 +23,10 @@ def copied(value: Any) -> Value | None:
 def same_elements(copy: Value, array: Any) -> bool:
     """Whether an array is to the bit what was copied, whatever its strides."""
     now = np.asarray(array)
-    if not isinstance(copy, np.ndarray) or copy.dtype != now.dtype:
+    if not isinstance(copy, np.ndarray) or copy.dtype != now.dtype or copy.shape != now.shape:
         return False
     bits = _BITS.get(now.itemsize, now.dtype)  # two of complex128 are compared as numbers
-    return np.array_equal(copy.view(bits), now.view(bits))
+    return bool((copy.view(bits) == now.view(bits)).all())
 
 
 def frozen(array: Any) -> Value:

@@ -443,6 +443,7 @@ class Recorder(Watcher, Displayed):
         """Do what is to be done once a pass and all that it is inside of have ended."""
         if not self._open:
             seldom.pass_ended()
+            self.tape.pass_ended()
             with self.faults.noting(AFTER_A_PASS):
                 self.after_pass(index)
             if self._is_to_seal:

@@ -14,6 +14,7 @@ from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, 
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.faults import Faults
+from microtape.recording.writing.left_behind import free_arrays
 from microtape.recording.writing.names.constant_arguments import constant_text, shortened
 from microtape.recording.writing.names.module_names import names_in_frames, our_kinds
 from microtape.recording.writing.names.node_text import dtype_name, inner
@@ -55,6 +56,7 @@ class Tape:
         self.scopes = Scopes()
         self.borders = Borders()
         self.freed: list[int] = []  # nodes whose saved tensors were already freed when they were adopted
+        self._seen_before = 0, 0  # how many tensors there were at the last two ends of a pass
 
     # Nodes
 
@@ -302,6 +304,12 @@ class Tape:
         view = tensor.meta.view if tensor.meta is not None else None
         if view is not None:
             entry.base = self._entry(view.base).number
+
+    def pass_ended(self) -> None:
+        """Free what the last two passes have left behind: a loop's variables hold their tensors for a round more."""
+        before, last = self._seen_before
+        free_arrays(self.tensors[before:])
+        self._seen_before = last, len(self.tensors)
 
     def value_of(self, ref: TensorRef) -> Value | None:
         """The copied value of a tensor at a version."""

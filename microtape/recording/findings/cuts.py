@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from microtape.recording.model.model import BorderKind, BorderRecord, Recording
+from microtape.recording.findings.wording import at
+from microtape.recording.model.model import BorderKind, BorderRecord, Place, Recording
 
 _CUTS: Mapping[BorderKind, str] = {
     "detach": "{op}()",
@@ -17,8 +18,8 @@ _CUTS: Mapping[BorderKind, str] = {
 }
 _REASONS: Mapping[BorderKind, str] = {
     "detach": "takes the result off the tape: backward treats it as a constant",
-    "no_grad": "ran under no_grad: its result is not on the tape",
-    "inference_mode": "ran in inference mode: its result is not on the tape",
+    "no_grad": "ran under {block}: its result is not on the tape",
+    "inference_mode": "ran under {block}: its result is not on the tape",
     "not differentiable": "has no derivative: backward treats its result as a constant",
     "not an argument": "ran its forward off the tape, and none of its arguments requires grad",
     "copied": "takes the bare value, as a number, an array or a new tensor, without its history",
@@ -54,11 +55,11 @@ def cut_of(border: BorderRecord) -> str:
     return "grad without create_graph" if is_gradient(border) else _CUTS[border.kind].format(op=border.op)
 
 
-def reason_of(border: BorderRecord) -> str:
-    """Why nothing comes back from there, after the name of the operation."""
+def reason_of(border: BorderRecord, block: Place | None = None) -> str:
+    """Why nothing comes back from there, after the name of the operation; `block` is the one that it ran in."""
     if is_gradient(border):
         return "gives a gradient without a history, because create_graph is not set: backward treats it as a constant"
-    return _REASONS[border.kind]
+    return _REASONS[border.kind].format(block=f"the {border.kind} of {at(block)}" if block is not None else border.kind)
 
 
 def remedy_for(border: BorderRecord, name: str, written: str = "") -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from microtape.recording.findings.cuts import cut_of, is_constant_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.remedies import UNUSED
 from microtape.recording.findings.wording import at, count, first_sentence, headline, join
 from microtape.recording.model.cut_history import crossing
@@ -83,8 +84,9 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
         f"{root} has no history: {cut_of(border)} at {at(border.place)} cut it off",
         f"{root} has no history: it was cut off at {at(border.place)}",
     )
+    reason = reason_of(border, quiet_block(program, border))
     lines = (
-        f"{program.expression(border.place) or border.op} at {at(border.place)} {reason_of(border)}.",
+        f"{program.expression(border.place) or border.op} at {at(border.place)} {reason}.",
         f"{root} was computed from it, so backward at {at(place)} has nothing to go through.",
     )
     others = (("raised", place),) if place is not None else ()
@@ -139,20 +141,8 @@ def _constant_gradient(program: Program, root: str, border: BorderRecord, place:
 
 def _left_off(program: Program, border: BorderRecord) -> Place | None:
     """The call of `set_grad_enabled(False)` that is still in effect at a border, as far as the source tells."""
-    place = border.place
-    if border.kind != "no_grad" or place is None:
+    if border.kind != "no_grad" or border.place is None or quiet_block(program, border) is not None:
         return None
-    tree = dict(program.trees).get(place.file)
-    for one in ast.walk(tree) if tree is not None else ():
-        if isinstance(one, ast.With):
-            about = [each.context_expr for each in one.items]
-        elif isinstance(one, ast.FunctionDef):
-            about = one.decorator_list
-        else:
-            continue
-        is_around = one.lineno <= place.line <= (one.end_lineno or one.lineno)
-        if is_around and any("grad" in ast.unparse(each) for each in about):
-            return None  # a block, or a function, that keeps history off
     return _only_call(program, _turns_off)
 
 

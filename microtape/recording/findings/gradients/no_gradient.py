@@ -11,6 +11,7 @@ from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, re
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.copies import copied_modules, following_modules, unused_part
 from microtape.recording.findings.program import Program, operand_refs
+from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
 from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.cut_history import cut_off
@@ -193,10 +194,11 @@ def _border(program: Program, leaf: TensorRecord, pass_: Pass) -> BorderRecord |
 def _cut_off(program: Program, border: BorderRecord, pass_: Pass) -> _Cause:
     cut, where, what = cut_of(border), at(border.place), program.expression(border.place)
     operand = next((program.operand_name(one) for one in border.operands if one.ref is not None), "the tensor")
+    reason = reason_of(border, quiet_block(program, border))
     is_told_by_its_line = border.kind in _OPERATIONS and not is_gradient(border)
     return _Cause(
         f"{what if what and is_told_by_its_line else cut} at {where} cuts it off", f"cut off at {where}",
-        f"{what or ('The call' if border.kind in _BLOCKS else border.op)} at {where} {reason_of(border)}.",
+        f"{what or ('The call' if border.kind in _BLOCKS else border.op)} at {where} {reason}.",
         remedy_for(border, operand, expression(program.recording, border.place)), border.place or pass_.place,
         "warning" if border.kind == "not an argument" else "notice", may_be_meant=border.kind in _BLOCKS,
     )  # fmt: skip

@@ -1,45 +1,12 @@
-"""Gradients that stop at a result: a term of a loss that is a constant, and .grad of what is no leaf."""
+"""Gradients that stop at a result: .grad of what is no leaf."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from microtape.recording.findings.cuts import is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program, named_before_grad, operand_refs
+from microtape.recording.findings.program import Program, named_before_grad
 from microtape.recording.findings.wording import at, headline
-from microtape.recording.model.cut_history import way_back
-
-
-def constant_penalties(program: Program) -> Iterator[Finding]:
-    """A number that is added to a loss, and that came out of a gradient without `create_graph`.
-
-    A gradient of the shape of its input may be meant as a constant, as for an adversarial example, and so may a factor.
-    """
-    if not any(map(is_gradient, program.recording.borders)):
-        return
-    for position, pass_ in enumerate(program.recording.passes):
-        if pass_.kind != "backward":
-            continue
-        for node in map(program.node, sorted(pass_.nodes)):
-            for ref in operand_refs(node) if program.does(node, "add", "sub", "rsub") else ():
-                last = program.borders.get(ref)
-                if last is None or program.recording.tensors[ref.tensor].shape:
-                    continue
-                border = next((one for one in way_back(last, program.borders) if is_gradient(one)), None)
-                if border is None:
-                    continue
-                root, where = program.root_name(pass_), at(border.place)
-                yield Finding(
-                    "no gradient", "warning",
-                    headline(f"A term of {root} is a constant: grad at {where} has no create_graph",
-                             f"A term of {root} is a constant: grad without create_graph"),
-                    (f"grad at {where} {reason_of(border)}.",
-                     f"{program.ref_name(ref)}, made of it and used at {at(node.place)}, changes no gradient."),
-                    remedy_for(border, ""), border.place, position, None, node.id, ref.tensor,
-                    (("used", node.place),) if node.place is not None else (),
-                )  # fmt: skip
-                return
 
 
 def results_without(program: Program) -> Iterator[Finding]:

@@ -37,7 +37,8 @@ class _Notice(NamedTuple):
     @classmethod
     def of(cls, one: Finding, recording: Recording) -> _Notice:
         """What there is of this in a finding."""
-        leaves = frozenset([recording.tensors[one.tensor].name] if one.tensor is not None else [])
+        variables = [one.tensor, *(recording.nodes[node].variable for node in one.spread)]
+        leaves = frozenset(recording.tensors[leaf].name for leaf in variables if leaf is not None)
         if one.kind == "zero gradient":
             leaves = frozenset(leaf for leaf, is_zero in only_zeros(recording).items() if is_zero)
         if one.pass_ is None:
@@ -96,11 +97,12 @@ class Search:
 
     def finds(self, recording: Recording) -> bool:
         """Whether something is wrong in this recording that was not wrong in the first pass."""
-        return any(_identity(one, recording) not in self._known for one in _serious(recording))
+        self._note(recording)
+        new = [one for one in _serious(recording) if _identity(one, recording) not in self._known]
+        return any(one.kind != "no gradient" or not self._is_refuted(_Notice.of(one, recording)) for one in new)
 
     def finds_a_notice(self, recording: Recording) -> bool:
         """Whether this is the first recording with a notice that the first pass did not have."""
-        self._note(recording)
         if self._has_a_notice:
             return False
         found = [one for one in findings(recording) if not self._is_refuted(_Notice.of(one, recording))]
@@ -111,15 +113,14 @@ class Search:
 
     def is_refuted_by(self, recording: Recording) -> bool:
         """Whether later passes show that something was right that seemed wrong too early, and nothing else is wrong."""
-        self._note(recording)
         left = [one for one in self._kept if not self._is_refuted(one)]
         is_all = sum(one.is_serious for one in left) <= len(_serious(recording))
         return len(left) < len(self._kept) and is_all and len(findings(recording)) <= len(left)
 
     def _is_refuted(self, one: _Notice) -> bool:
-        """Whether leaves without a gradient or an update have got it since, or a loss fell after a large update."""
+        """Whether other passes gave leaves their gradient or update, or a loss fell after a large update."""
         if one.kind == "no gradient":
-            return one.leaves <= self._reached
+            return bool(one.leaves) and one.leaves <= self._reached
         if one.kind == "zero gradient":
             return bool(one.leaves) and one.leaves <= self._moved
         if one.kind == "accumulated":

@@ -533,6 +533,29 @@ FACTORS = """\
 STARTS_AT_ZERO, STAYS_AT_ZERO = FACTORS.format(rate=0.1), FACTORS.format(rate=0.0)
 
 
+USED_NOW_AND_THEN = """\
+    import microtape as mt
+    from microtape import nn
+    for model in (nn.Linear(2, 1), nn.Bilinear(2, 2, 1)):
+        extra = nn.Linear(2, 1)
+        optimizer = mt.optim.SGD([*model.parameters(), *extra.parameters()], lr=0.01)
+        for number in range(40):
+            x = mt.ones(4, 2)
+            y = model(x) if isinstance(model, nn.Linear) else model(x, x)
+            loss = (y + extra(x) if number % 6 == 0 else y).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""
+
+
+def test_a_leaf_that_only_some_passes_use_is_right(search: Search) -> None:
+    ended, recording = search(USED_NOW_AND_THEN)
+    assert ended.search is not None
+    assert ended.search.why == "finished"
+    assert findings(recording) == ()
+
+
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [

@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.gradients.zeros import zero_by_pass
+from microtape.recording.findings.gradients.zeros import origins_of_zeros, zero_by_pass
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.wording import at, headline, join
+from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep
 
 
 def cancelling_gradients(program: Program) -> Iterator[Finding]:
-    """A finding if no leaf ever gets more than zeros, since what two operations send on the way to them cancels.
+    """A finding if leaves never get more than zeros, since what two operations send on the way to them cancels.
 
     Such as a ratio of probabilities, both of which the policy has computed with a history.
     """
     seen = zero_by_pass(program)
-    if not seen or not all(is_zero for passes in seen.values() for is_zero in passes.values()):
+    zero = [leaf for leaf, passes in seen.items() if all(passes.values())]
+    if not zero:
         return
-    position = min(min(passes) for passes in seen.values())
-    leaves = [leaf for leaf, passes in seen.items() if position in passes]
+    position = min(min(seen[leaf]) for leaf in zero)
+    leaves = [leaf for leaf in zero if position in seen[leaf]]
+    if len(zero) < len(seen):
+        known = origins_of_zeros(program, position, leaves)
+        leaves = [leaf for leaf in leaves if not known.get(leaf)]
     cancelled = _cancelled(program, position, leaves)
     if cancelled:
         first = min(cancelled, key=lambda node: program.steps[position][node].index)
-        is_again = any(len(passes) > 1 for passes in seen.values())
-        yield _finding(program, position, first, cancelled[first], leaves, is_again=is_again)
+        is_again = any(len(seen[leaf]) > 1 for leaf in leaves) and (len(leaves) > 1 or len(zero) == len(seen))
+        is_all = len(zero) == len(seen)
+        yield _finding(program, position, first, cancelled[first], leaves, is_all=is_all, is_again=is_again)
 
 
 def _cancelled(program: Program, position: int, leaves: Sequence[int]) -> Mapping[int, list[BackwardStep]]:
@@ -44,19 +49,25 @@ def _cancelled(program: Program, position: int, leaves: Sequence[int]) -> Mappin
 
 def _finding(
     program: Program, position: int, node: int, senders: Sequence[BackwardStep], leaves: Sequence[int], *,
-    is_again: bool,
+    is_all: bool, is_again: bool,
 ) -> Finding:  # fmt: skip
     places = sorted({place for one in senders if (place := program.node(one.node).place) is not None})
-    wheres = " and ".join([at(one) for one in places[:1]] + [one.at_line for one in places[-1:] if len(places) > 1])
-    root = program.root_name(program.recording.passes[position])
+    further = [one.at_line for one in places[-1:] if places[0][:2] != one[:2]]
+    wheres = " and ".join([at(one) for one in places[:1]] + further)
+    root, names = program.root_name(program.recording.passes[position]), [program.name(one) for one in leaves]
     text = headline(
         f"{root} depends on no leaf: the gradients from {wheres} cancel",
         f"The loss depends on no leaf: the gradients from {wheres} cancel",
-    )
+    ) if is_all else headline(
+        f"The gradient of {join(names, 3)} is zero: those from {wheres} cancel",
+        f"{root} does not depend on {join(names, 2)}: gradients from {wheres} cancel",
+        f"The gradient of {count(len(names), 'parameter')} is zero: those from {wheres} cancel",
+        f"The gradient of {count(len(names), 'parameter')} is zero: two others cancel",
+    )  # fmt: skip
     sizes = [program.sizes.largest(one.term) for step in senders for one in step.deliveries if one.node == node]
     lines = (
         f"{program.name(node)} gets gradients of up to {format_number(max(sizes), 3)} from there, whose sum is zero.",
-        f"So nothing but zeros reaches {join([program.name(one) for one in leaves])}.",
+        f"So nothing but zeros reaches {join(names, 6)}.",
     )
     first = program.node(min(one.node for one in senders))  # that was computed
     what = program.expression(first.place) or first.op

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -32,6 +33,7 @@ VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0"
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _MEANT = "This may well be meant."
 _DRAWN = ("normal", "bernoulli", "poisson", "binomial")
+_PRODUCTS = ("linear", "addmm", "matmul", "mm")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
 
 
@@ -51,7 +53,7 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
     found: dict[object, tuple[int, BackwardStep, list[str]]] = {}
     for position, steps in enumerate(program.steps):
         reached = [one for one in zero if one in steps and not _is_by_product(program, position, one)]
-        origins = _origins(program, position, reached) if reached else {}
+        origins = origins_of_zeros(program, position, reached) if reached else {}
         for leaf in reached:
             name = program.name(leaf)
             for origin in origins.get(leaf, {}).values():
@@ -66,8 +68,10 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                     continue  # a loss, such as a hinge, that has nothing left to ask for
                 _, _, names = found.setdefault((node.place, node.op), (position, step, []))
                 names.append(name)
-    for position, step, names in found.values():
-        yield _finding(program, position, step, list(dict.fromkeys(names)))
+    told = [(_finding(program, position, step, names), set(names)) for position, step, names in found.values()]
+    in_earnest = {name for one, names in told if one.severity != "notice" for name in names}
+    left = (one for one, names in told if one.severity != "notice" or not names <= in_earnest)
+    yield from {one.headline: one for one in left}.values()
 
 
 def _is_by_product(program: Program, position: int, leaf: int) -> bool:
@@ -102,7 +106,7 @@ def _died(program: Program, seen: Mapping[int, Mapping[int, bool]]) -> Iterator[
         return
     position = ends[dead[0]][0]
     dead = [leaf for leaf in dead if ends[leaf][0] == position]
-    found = _origins(program, position, dead)
+    found = origins_of_zeros(program, position, dead)
     for step in {one.index: one for leaf in dead for one in found.get(leaf, {}).values()}.values():
         step = _dead_before(program, position, step)
         shapes = [one.shape for one in program.results(program.node(step.node)) if len(one.shape) > 1]
@@ -144,7 +148,7 @@ def _is_zero(program: Program, value: Value | None) -> bool:
     return value is not None and program.sizes.largest(value) == 0
 
 
-def _origins(program: Program, position: int, leaves: Sequence[int]) -> dict[int, dict[int, BackwardStep]]:
+def origins_of_zeros(program: Program, position: int, leaves: Sequence[int]) -> dict[int, dict[int, BackwardStep]]:
     """For each of these leaves, the first steps that received something and sent only zeros on the way to it.
 
     The steps on the way are found from the leaves back; then, in the order in which they ran, each passes on what its
@@ -193,13 +197,13 @@ def _dead_before(program: Program, position: int, step: BackwardStep) -> Backwar
     return step
 
 
-def _finding(program: Program, position: int, step: BackwardStep, names: Sequence[str]) -> Finding:
-    node = program.node(step.node)
+def _finding(program: Program, position: int, step: BackwardStep, every: Sequence[str]) -> Finding:
+    node, names = program.node(step.node), list(dict.fromkeys(every))
     pass_ = program.recording.passes[position]
     hook = zeroing_hook(program, step)
     if hook is not None:
         return by_a_hook(program, position, step, hook, names)
-    why, lines, severity, remedy = _reason(program, node, step)
+    why, lines, severity, remedy = _read_once() if all(map(_REVERSED.search, names)) else _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
     if (
         program.does(node, *_DEAD)
@@ -226,6 +230,17 @@ def _finding(program: Program, position: int, step: BackwardStep, names: Sequenc
         "zero gradient", severity, text, tuple(lines), remedy, place, position, step.index, node.id,
         program.tensor_of(node),
     )  # fmt: skip
+
+
+_REVERSED = re.compile(r"(^|\.)weight_hh_l\d+_reverse$")
+"""The weights by which the backward direction of a recurrent layer multiplies its state."""
+
+
+def _read_once() -> tuple[str, list[str], Severity, str]:
+    lines = ["The backward direction begins at the end of the sequence, with a state of zeros.",
+             "So what it has there comes from its first step alone, which has read one element."]  # fmt: skip
+    remedy = "Use the last states, h_n, or the first element of the backward half, instead of output[:, -1]."
+    return "only its first step is used", lines, "warning", remedy
 
 
 def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str, list[str], Severity, str]:
@@ -297,7 +312,8 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
         lines = [f"{other} is zero everywhere, and the gradient is multiplied by it."]
         remedy = (
             f"Start {other} at small random numbers, or see whether a later pass changes it." if is_parameter
-            else f"Look at {other}: it masks everything."
+            else "If it is the state that each step begins with, give the next one the result; else see how it is made."
+            if program.does(node, *_PRODUCTS) else f"Look at {other}: it masks everything."
         )  # fmt: skip
         severity: Severity = "notice" if is_parameter or is_installed(node.place) else "warning"
         return f"{other} is zero", lines, severity, remedy

@@ -83,10 +83,13 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
 
 
 def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, str] | None:
-    """The earlier pass that went through a node and kept its graph, and the result of it that leads there again."""
+    """The earlier pass from this line that kept the graph of a node, and the result of it that leads there again.
+
+    One from another line may be that of another loss, which shares the forward.
+    """
     later = program.recording.passes[position]
     for earlier in program.recording.passes[:position]:
-        if earlier.retain_graph and node in earlier.nodes:
+        if earlier.retain_graph and node in earlier.nodes and earlier.place == later.place:
             way = crossing(program, earlier, later)
             return (earlier, program.name(at_a_name(program, later, *way)[1])) if way is not None else None
     return None

@@ -28,18 +28,21 @@ def growing_graphs(program: Program) -> Iterator[Finding]:
 
 
 def _evaluated_again(program: Program) -> Finding | None:
-    """A pass that goes through operations which an earlier one has gone through, and through new ones built on them."""
-    passes = program.recording.passes
-    for before, after in zip(range(len(passes)), range(1, len(passes)), strict=False):
-        old, new = passes[before], passes[after]
-        if not old.retain_graph or not new.is_complete or old.kind != "backward":
+    """A pass that goes through operations which one from its line has gone through, and through new ones built on them.
+
+    Passes from two lines may be those of two losses that share a forward.
+    """
+    last: dict[object, Pass] = {}  # by line
+    for after, new in enumerate(program.recording.passes):
+        old, last[new.place] = last.get(new.place), new
+        if old is None or not old.retain_graph or not new.is_complete or old.kind != "backward":
             continue
         again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
         way = crossing(program, old, new)
         if again and way is not None:
             return _finding(program, after, way, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
-                f"{program.pass_name(before)} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
+                f"pass {old.index + 1} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
                 f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds old gradients anew.",
             ), old)  # fmt: skip
     return None

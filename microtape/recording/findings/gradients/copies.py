@@ -34,6 +34,16 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
     return found
 
 
+def is_in_use(program: Program, leaf: TensorRecord) -> bool:
+    """Whether something was computed with a leaf; that it was copied does not count."""
+    return bool(program.users(leaf.node)) or any(
+        one.op not in _COPYING for one in program.borders_from.get(leaf.id, ())
+    )
+
+
+_COPYING = ("clone", "copy_", "detach", "data", "deepcopy", "to")
+
+
 def following_modules(program: Program, unused: Sequence[TensorRecord], copied: Mapping[str, str]) -> Iterator[str]:
     """The modules with unused leaves that take over the numbers of others as these learn, and learn nothing themselves.
 
@@ -44,8 +54,12 @@ def following_modules(program: Program, unused: Sequence[TensorRecord], copied: 
         return
     sources = program.recording.sources.values()
     for module, used in copied.items():
-        copies = re.compile(rf"\b(deepcopy|load_state_dict)\((self\.)?{re.escape(used)}\b")
-        if any(copies.search(text) for text in sources):
+        ours, theirs = (re.escape(path.rpartition(".")[2]) for path in (module, used))
+        whole = rf"\b(deepcopy|load_state_dict)\([\w.]*\b{theirs}\b"
+        each = "|".join(
+            rf"\bzip\(.*\b{a}\.parameters\(\).*\b{b}\.parameters\(\)" for a, b in ((ours, theirs), (theirs, ours))
+        )
+        if any(re.search(f"{whole}|{each}", text) for text in sources):
             yield module
     missing = {one.name for one in unused}
     learning: dict[Hashable, list[TensorRecord]] = {}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.copies import copied_modules, following_modules, unused_part
+from microtape.recording.findings.gradients.copies import copied_modules, following_modules, is_in_use, unused_part
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
@@ -54,6 +54,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
     missing = [one for one in missing if not one.name.startswith(followers)]
+    in_use = [one for one in missing if copied and is_in_use(program, one)]
+    copied = {path: copy for path, copy in copied.items() if not any(one.name.startswith(f"{path}.") for one in in_use)}
     found: dict[tuple[_Cause, int], _Missing] = {}
     for leaf in missing[:_MOST_LEAVES]:
         module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)

@@ -96,6 +96,8 @@ def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:
         many += ", not all of which was recorded"
     if search is None:
         return f"{found.file}: {told} in {many}"
+    if search.why == "failed" and not count:
+        return f"{found.file}: the script failed, and nothing in {many} shows why"
     why = {
         "found": "stopped there",
         "failed": "the script failed",

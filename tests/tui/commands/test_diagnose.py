@@ -124,7 +124,7 @@ def test_a_failure_of_another_kind_keeps_its_exit_code(here: Path, capfd: pytest
     (here / "good.py").write_text("import microtape as mt\nmt.ones(1, requires_grad=True).backward()\n[][0]\n")
     code, lines = diagnosed("good.py", capfd=capfd)
     assert code == Exit.SCRIPT_FAILED
-    assert lines == ["good.py: nothing wrong was found in 1 pass (the script failed)"]
+    assert lines == ["good.py: the script failed, and nothing in 1 pass shows why"]
 
 
 def test_a_failure_that_is_explained(here: Path, capfd: pytest.CaptureFixture[str]) -> None:

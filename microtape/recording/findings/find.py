@@ -58,6 +58,7 @@ from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.bounded import bounded_scores
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.values.not_finite import not_finite
+from microtape.recording.findings.values.out_of_reach import targets_out_of_reach
 from microtape.recording.findings.values.probabilities import (
     probabilities_for_scores,
     scores_for_logarithms,
@@ -77,7 +78,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
     forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
     reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, bounded_scores,
-    attention, learning_targets, learned_advantages, growing_graphs,
+    targets_out_of_reach, attention, learning_targets, learned_advantages, growing_graphs,
     vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."

@@ -43,7 +43,7 @@ def attention(program: Program) -> Iterator[Finding]:
         if found is not None:
             told.add(node.place)
             yield found
-        elif shape[-2] == shape[-1] >= _FEWEST and _dimension(program, node, len(shape)) == len(shape) - 1:
+        elif shape[-2] == shape[-1] >= _FEWEST and dimension(program, node, len(shape)) == len(shape) - 1:
             hidden = _hidden(program, node, shape[-1])
             reads_forward |= _is_triangle(np.swapaxes(hidden, -1, -2)) if hidden is not None else False
             if hidden is not None and _is_triangle(hidden):
@@ -79,7 +79,7 @@ def _is_computed(program: Program, node: NodeRecord) -> bool:
 
 
 def _over_another_dimension(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
-    over, product = _dimension(program, node, len(shape)), _weighted_sum(program, node, shape)
+    over, product = dimension(program, node, len(shape)), _weighted_sum(program, node, shape)
     if over is None or product is None or shape[over] < 2:
         return None
     by, summed = product
@@ -103,7 +103,7 @@ def _over_another_dimension(program: Program, node: NodeRecord, shape: tuple[int
     )  # fmt: skip
 
 
-def _dimension(program: Program, node: NodeRecord, count: int) -> int | None:
+def dimension(program: Program, node: NodeRecord, count: int) -> int | None:
     """The dimension that a softmax is over, as its call says it; else the only one along which its result adds up."""
     for one in node.operands:
         if one.ref is None and (said := re.fullmatch(r"(?:dim=)?(-?\d+)", one.text)):

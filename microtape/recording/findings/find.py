@@ -34,6 +34,7 @@ from microtape.recording.findings.statements.uncalled import never_called
 from microtape.recording.findings.statements.used_up import used_up
 from microtape.recording.findings.training.advantages import learned_advantages
 from microtape.recording.findings.training.anew import made_anew
+from microtape.recording.findings.training.clipped_sums import clipped_in_parts
 from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
 from microtape.recording.findings.training.eval_mode import drops_in_any_mode, left_in_eval_mode
@@ -74,14 +75,13 @@ _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
     wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers, added_to_itself,
-    results_without,
-    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
-    idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
-    identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
-    forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
-    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, bounded_scores,
-    targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs,
-    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
+    twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
+    identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, clipped_in_parts,
+    steps_without_scaler, forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts,
+    batch_for_time, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
+    bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages,
+    growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -21,8 +21,9 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
     """A finding if each update follows several passes from one line, and uses the last one's gradient only.
 
     Their number is always the same, unless the update is after a loop of its own for them: an update may be left out
-    now and then. Passes from other lines may reach a leaf for the sake of others, as those of a generator reach its
-    critic, and an optimiser that calls a function for its passes, such as LBFGS, tries several points.
+    now and then. Passes may reach a leaf for the sake of others, as those of a generator reach its critic: from other
+    lines, or from the same one in turn, if each is used before the next one begins. An optimiser that calls a function
+    for its passes, such as LBFGS, tries several points.
     """
     for tensor, updates in program.updated.items():
         node = program.recording.tensors[tensor].node
@@ -38,7 +39,7 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
             continue
         if len({*map(len, batches)}) > 1 and not all(_is_after_loop(program, one, place) for one in written):
             continue
-        if all(_is_reset_each_time(program, one) for one in several):
+        if all(_is_reset_each_time(program, one) for one in several) and not _served_others(program, several):
             yield _finding(program, tensor, several, updates)
             return
 
@@ -91,6 +92,21 @@ def _is_reset_each_time(program: Program, batch: list[tuple[int, BackwardStep]])
         and (after.grad_before is None or program.sizes.largest(after.grad_before) == 0)
         for lost, after in pairwise(steps)
     )
+
+
+def _served_others(program: Program, batches: list[list[tuple[int, BackwardStep]]]) -> bool:
+    """Whether a leaf of a pass was updated before the next pass of its batch began."""
+    changed: dict[int, set[int]] = {}  # by how many passes had begun before
+    for one in program.recording.updates:
+        if one.change != 0:
+            changed.setdefault(one.passes, set()).add(one.tensor)
+    passes = program.recording.passes
+    for (position, _), (later, _) in (pair for batch in batches for pair in pairwise(batch)):
+        between = range(passes[position].index + 1, passes[later].index + 1)
+        updated = set().union(*(changed.get(number, ()) for number in between))
+        if updated and any(program.node(one.node).variable in updated for one in program.leaf_steps(passes[position])):
+            return True
+    return False
 
 
 def _finding(

@@ -18,7 +18,7 @@ from microtape.recording.findings.training.grad_fields import (
     updates_between,
 )
 from microtape.recording.findings.training.idle import left_alone
-from microtape.recording.findings.training.steps import optimizer_at
+from microtape.recording.findings.training.steps import optimizer_at, written_at
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
@@ -45,8 +45,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
     """
     updated: list[tuple[int, int, BackwardStep, UpdateRecord, Place | None]] = []  # of each leaf, the first one
     summed: list[tuple[int, int, BackwardStep]] = []
-    learning, passes = learned(program.recording), program.recording.passes
-    is_kept = kept_by(program)
+    learning, is_kept = learned(program.recording), kept_by(program)
     for leaf, way in program.accumulations.items():
         for number, ((earlier, _), (position, step)) in enumerate(pairwise(way), 1):
             if not is_left(program, way, number, is_kept):
@@ -54,7 +53,7 @@ def never_reset(program: Program) -> Iterator[Finding]:
             updates = updates_between(program, leaf, earlier, position)
             if leaf in learning and updates:
                 used = is_used(program, leaf, islice(way, number, None), is_kept)
-                if used or (used is None and passes[position].place == passes[earlier].place):
+                if used or (used is None and _are_alike(program, earlier, position)):
                     learns = _first_of_round(program, leaf, [one for one, _ in islice(way, number)], position)
                     updated.append((leaf, position, step, updates[-1], learns))
                     break
@@ -72,6 +71,14 @@ def never_reset(program: Program) -> Iterator[Finding]:
     elif summed:
         leaf, position, step = summed[0]
         yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+
+
+def _are_alike(program: Program, earlier: int, later: int) -> bool:
+    """Whether two passes come from one line and reach the same leaves: those of a generator reach its critic, too."""
+    one, other = program.recording.passes[earlier], program.recording.passes[later]
+    if one.place != other.place:
+        return False
+    return {step.node for step in program.leaf_steps(one)} == {step.node for step in program.leaf_steps(other)}
 
 
 def _first_of_round(program: Program, leaf: int, before: Sequence[int], position: int) -> Place | None:
@@ -93,7 +100,8 @@ def _never_reset(
     """`learns` is where the first of the passes was called that the leaves are updated after."""
     names = [program.tensor_name(leaf) for leaf in leaves]
     pass_ = program.recording.passes[position]
-    place = pass_.place or update.place
+    written = written_at(program, update)
+    place = pass_.place or written
     text = headline(
         f"{join(names, 3)}.grad {_is(names)} never reset: {at(place)} adds to the gradient of the pass before",
         f"{names[0]}.grad is never reset: {at(place)} adds to the gradient of the pass before",
@@ -102,9 +110,9 @@ def _never_reset(
     lines = [
         f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad what it had from the pass before: "
         f"{told_sum(program, step)}.",
-        f"The update at {at(update.place)} uses it, so that each step repeats all earlier ones.",
+        f"The update at {at(written)} uses it, so that each step repeats all earlier ones.",
     ]
-    others = (("updated", update.place),) if update.place is not None else ()
+    others = (("updated", written),) if written is not None else ()
     when = "after each {}" if learns is None or learns == place else f"before {at(learns)}, in each round"
     remedy = f"Set {names[0]}.grad = None {when.format('update')}."
     if len(names) > 1:

@@ -1,11 +1,53 @@
-"""The steps of optimisers, as the source writes them."""
+"""The steps of optimisers, and updates by hand, as the source writes them."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from microtape.recording.model.model import Place, Recording
-from microtape.recording.model.source import expression, only_assignment, only_expression
+from microtape.recording.findings.program import Program
+from microtape.recording.model.model import Place, Recording, UpdateRecord
+from microtape.recording.model.source import (
+    assignments,
+    expression,
+    function_around,
+    is_installed,
+    only_assignment,
+    only_expression,
+    place_in,
+)
+
+
+def written_at(program: Program, update: UpdateRecord) -> Place | None:
+    """The line of an update; of one that gave a leaf other memory, `w.data = ...`, as far as the source tells.
+
+    Of several such lines, it is the first one behind the backward before it, in the same function.
+    """
+    recording = program.recording
+    if update.place is not None:
+        return update.place
+    every = list(_given_memory(recording))
+    names = recording.tensors[update.tensor].names
+    found = [place for name, place in every if name in names]
+    found = found or [place for _, place in every if "grad" in expression(recording, place)]  # of a loop's variable
+    position = program.positions.get(update.passes - 1)
+    backward = recording.passes[position].place if position is not None else None
+    if len(found) > 1 and backward is not None:
+        text = recording.sources.get(backward.file, "")
+        near = [one for one in found if one.file == backward.file and one.line > backward.line]
+        found = [one for one in near if function_around(text, one.line) is function_around(text, backward.line)][:1]
+    return found[0] if len(found) == 1 else None
+
+
+def _given_memory(recording: Recording) -> Iterator[tuple[str, Place]]:
+    """The assignments to the `.data` of a variable, each with the variable."""
+    for file in recording.sources:
+        for one in assignments(recording, file):
+            match one.targets:
+                case [ast.Attribute(owner, "data")]:
+                    place = place_in(recording, file, one)
+                    if not is_installed(place):
+                        yield ast.unparse(owner), place
 
 
 def optimizer_at(recording: Recording, place: Place | None) -> str:

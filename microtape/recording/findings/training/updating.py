@@ -10,6 +10,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.scaled import steps_without_scaler
+from microtape.recording.findings.training.steps import written_at
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Recording, UpdateRecord
@@ -76,6 +77,7 @@ def _first_norm(program: Program, update: UpdateRecord) -> float:
 
 
 def _large(program: Program, update: UpdateRecord) -> Finding:
+    place = written_at(program, update)
     passes = [i for i, one in enumerate(program.recording.passes) if one.index < update.passes]
     position = passes[-1] if passes else None
     name, record = program.tensor_name(update.tensor), program.recording.tensors[update.tensor]
@@ -89,9 +91,9 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     diverges = now > _DIVERGED * first
     ways = [f"from {format_number(first, 3)} to {format_number(now, 3)}"] if diverges else []
     text = headline(
-        *[f"{name} diverges at {at(update.place)}: its norm goes {way}" for way in ways],
-        f"{name} changes by more than its norm at {at(update.place)}: {norm} before, moved by {change}",
-        f"A leaf changes by more than its norm at {at(update.place)}: from {norm}, by {change}",
+        *[f"{name} diverges at {at(place)}: its norm goes {way}" for way in ways],
+        f"{name} changes by more than its norm at {at(place)}: {norm} before, moved by {change}",
+        f"A leaf changes by more than its norm at {at(place)}: from {norm}, by {change}",
     )
     lines = [f"Before the update after pass {update.passes}, the norm of {name} was {norm}; it moved by {change}."]
     step = program.steps[position].get(record.node or -1) if position is not None else None
@@ -101,7 +103,6 @@ def _large(program: Program, update: UpdateRecord) -> Finding:
     if last.passes > update.passes and last.norm is not None:
         lines.append(f"After pass {last.passes} the norm was {format_number(last.norm, 3)}.")
     remedy = "Lower the learning rate, or clip the gradient; an error in the sign or scale of the loss does this too."
-    place = update.place
     return Finding(
         "large update", "warning" if diverges else "notice", text, tuple(lines), remedy, place, position,
         step.index if step is not None else None,

@@ -286,3 +286,42 @@ def test_a_tensor_of_a_module_is_no_parameter_but_a_layer_has_some(tmp_path, par
     script.write_text(PART.format(parameters=parameters))
     (found,) = findings(record_program(script)[0])
     assert found.headline.endswith(headline)
+
+
+@pytest.mark.parametrize("most", [2, 3, 6])
+@pytest.mark.parametrize("maker_begins", [True, False])
+def test_players_that_learn_in_turn_from_one_line_are_healthy(most: int, maker_begins: bool):
+    """The gradients of the judge that come with those of the maker are reset, though nothing has used them."""
+
+    def program() -> None:
+        maker, judge = mt.tensor([0.5, 0.2], requires_grad=True), mt.tensor([0.3, -0.4], requires_grad=True)
+        both = [mt.optim.SGD([maker], lr=0.1), mt.optim.SGD([judge], lr=0.1)]
+        order = both if maker_begins else both[::-1]
+        for number in range(most):
+            optimizer = order[number % 2]
+            made = maker if optimizer is both[0] else maker.detach()
+            loss = ((made * judge).sum() - (1.0 if optimizer is both[0] else 0.0)) ** 2
+            optimizer.zero_grad()
+            loss.backward()
+            if number < most - 1:
+                optimizer.step()
+
+    assert [one for one in findings(record(program)) if one.severity != "notice"] == []
+
+
+def test_several_batches_that_are_reset_one_by_one_are_found_beside_other_optimisers():
+    def program() -> None:
+        w, v = mt.tensor([0.5, 0.2], requires_grad=True), mt.tensor([0.3, -0.4], requires_grad=True)
+        first, second = mt.optim.SGD([w], lr=0.1), mt.optim.SGD([v], lr=0.1)
+        for _ in range(3):
+            for batch in mt.tensor([[1.0, 2.0], [2.0, 1.0], [0.0, 1.0]]):
+                first.zero_grad()
+                ((w * batch).sum() - 1).square().backward()
+            first.step()
+            second.zero_grad()
+            (v - 1).square().sum().backward()
+            second.step()
+
+    (found,) = findings(record(program))
+    assert (found.kind, found.severity) == ("no update", "warning")
+    assert "uses one gradient of 3" in found.headline

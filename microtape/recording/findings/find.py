@@ -21,6 +21,7 @@ from microtape.recording.findings.gradients.cancelling import cancelling_gradien
 from microtape.recording.findings.gradients.constant_terms import bare_numbers, constant_penalties
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
 from microtape.recording.findings.gradients.no_gradient import no_gradient
+from microtape.recording.findings.gradients.penalties import one_norm_for_all
 from microtape.recording.findings.gradients.results import results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
@@ -71,7 +72,7 @@ _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
     wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
-    results_without,
+    one_norm_for_all, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
     idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
     identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,

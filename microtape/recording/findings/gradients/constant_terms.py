@@ -54,7 +54,7 @@ def bare_numbers(program: Program) -> Iterator[Finding]:
         if pass_.kind != "backward":
             continue
         for node in _sums(program, pass_):
-            if not any(_is_number(program, one) for one in node.operands):
+            if not any(is_number(program, one) for one in node.operands):
                 continue
             for term, name, others in _numbers(expression(program.recording, node.place)):
                 made = _made_before(program, node, name)
@@ -98,7 +98,7 @@ def _are_tensors(program: Program, names: set[str]) -> bool:
     return any(not names.isdisjoint(one) for one in field(program.recording.tensors, "names"))
 
 
-def _is_number(program: Program, operand: Operand) -> bool:
+def is_number(program: Program, operand: Operand) -> bool:
     """Whether an operand is a number of the program's; microtape's engine makes a tensor of it."""
     if operand.ref is None:
         return True

@@ -9,6 +9,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.values.heads import RESHAPING, heads_without_transpose, splits
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.formula import index_text
@@ -16,26 +17,29 @@ from microtape.recording.model.model import NodeRecord, Place
 from microtape.recording.model.source import expression, is_installed, only_expression
 from microtape.recording.tables.fields import are, picked
 
-_RESHAPING = ("view", "reshape", "unsafe_view", "_unsafe_view", "reshape_alias")
-
 
 def reshaped_for_transposed(program: Program) -> Iterator[Finding]:
     """A notice for each line that gives a tensor its own sizes in another order, and names each of them by itself.
 
-    Sizes such as `B * H` regroup numbers, and may be the same ones by chance.
+    Sizes such as `B * H` regroup numbers, and may be the same ones by chance. Of heads, it is a warning.
     """
     nodes, tensors = program.recording.nodes, program.recording.tensors
     tried: set[Place] = set()
-    for node in picked(nodes, np.flatnonzero(are(nodes, "op", *_RESHAPING))):
+    for node in picked(nodes, np.flatnonzero(are(nodes, "op", *RESHAPING))):
         given = node.operands[0].ref if node.operands else None
         made = node.outputs[0] if node.outputs else None
         if given is None or made is None or node.place is None or node.place in tried:
             continue
         before, after = tensors[given.tensor].shape, tensors[made.tensor].shape
-        if not _change_places(before, after):
+        change_places = _change_places(before, after)
+        if not (change_places or splits(before, after) or splits(after, before)):
             continue
         tried.add(node.place)
-        if not is_installed(node.place) and _names_sizes(expression(program.recording, node.place)):
+        sizes = _sizes(expression(program.recording, node.place)) if not is_installed(node.place) else ()
+        found = heads_without_transpose(program, node, before, after, sizes) if sizes else None
+        if found is not None:
+            yield found
+        elif sizes and change_places and not any(isinstance(one, ast.BinOp | ast.Starred) for one in sizes):
             yield _finding(program, node, node.place, before, after)
 
 
@@ -49,16 +53,16 @@ def _wide(shape: Sequence[int]) -> list[int]:
     return [i for i, size in enumerate(shape) if size != 1]
 
 
-def _names_sizes(text: str) -> bool:
-    """Whether this is a call of `view` or `reshape` with a size for each dimension, none of them computed there."""
+def _sizes(text: str) -> Sequence[ast.expr]:
+    """The sizes in a call of `view` or `reshape`, if there is one for each dimension."""
     match only_expression(text):
         case ast.Call(func=ast.Attribute(attr="view" | "reshape"), args=sizes):
             pass
         case _:
-            return False
+            return ()
     if sizes and isinstance(sizes[-1], ast.Tuple | ast.List):
         sizes = sizes[-1].elts
-    return len(sizes) > 1 and not any(isinstance(one, ast.BinOp | ast.Starred) for one in sizes)
+    return sizes if len(sizes) > 1 else ()
 
 
 def _finding(

@@ -22,7 +22,7 @@ from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
 from microtape.tape.operands import number_as, tell_made
 from microtape.tape.tensor_state import new_tensor
-from microtape.tensors.from_data import as_numeric_array
+from microtape.tensors.from_data import as_numeric_array, checked_array
 from microtape.tensors.tensor import Tensor
 
 __all__ = [
@@ -58,11 +58,11 @@ __all__ = [
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
+    """A leaf with a copy of `data`: a number, an array, a tensor, or nested sequences of these.
 
-    Without `dtype`, Python floats get the default dtype, ints int64, and numpy arrays keep theirs. Raises ValueError
-    for ragged sequences and for ints that do not fit into int64, TypeError or RuntimeError for elements that are not
-    numbers.
+    A sequence is all that has a length and items: a list, a deque, a range, a class of one's own. Without `dtype`,
+    Python floats get the default dtype, ints int64, and numpy arrays keep theirs. Raises ValueError for ragged
+    sequences and for ints that do not fit into int64, TypeError or RuntimeError for elements that are not numbers.
     """
     if isinstance(data, Tensor):
         warnings.warn(
@@ -100,10 +100,10 @@ def _make_leaf(array: Any, requires_grad: bool = False, device: Any = None) -> T
 
 
 def from_numpy(array: Any) -> Tensor:
-    """A leaf that shares the memory of a numpy array. Raises TypeError if `array` is not one."""
+    """A leaf that shares the memory of a numpy array. Raises TypeError or ValueError for what torch does not take."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return tell_made(array, _make_leaf(array))
+    return tell_made(array, _make_leaf(checked_array(array)))
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:

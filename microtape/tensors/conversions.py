@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 
-from microtape.basics.call_site import user_stacklevel
 from microtape.tape.grad_mode import mode
 from microtape.tape.tensor_state import Array, requires_grad
 from microtape.tape.watch import watch
+from microtape.tensors.from_data import check_conversion
 from microtape.tensors.methods import Methods
 
 _V = TypeVar("_V")
@@ -45,7 +44,7 @@ class Conversions(Methods):
         return self._value_taken("tolist", self.array.tolist())
 
     def __float__(self) -> float:
-        self._check_conversion()
+        check_conversion(self)
         return self._value_taken("float", float(self.array.item()))
 
     def _value_taken(self, op: str, value: _V) -> _V:
@@ -55,28 +54,17 @@ class Conversions(Methods):
         return value
 
     def __complex__(self) -> complex:
-        self._check_conversion()
+        check_conversion(self)
         return complex(self.array.item())
 
     def __int__(self) -> int:
-        self._check_conversion()
+        check_conversion(self)
         return int(self.array.item())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "biu" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
-
-    def _check_conversion(self) -> None:
-        if self.array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
-        if requires_grad(self):
-            warnings.warn(
-                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                "Consider using tensor.detach() first.",
-                UserWarning,
-                stacklevel=user_stacklevel(),
-            )
 
     def __bool__(self) -> bool:
         if self.array.size != 1:

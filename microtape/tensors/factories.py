@@ -16,13 +16,14 @@ import numpy as np
 from microtape.basics import dtypes
 from microtape.basics.call_site import user_stacklevel
 from microtape.basics.devices import check_device
+from microtape.ops.elementwise import random_numbers
 from microtape.ops.shared.arguments import sizes
 from microtape.random import Generator, default_generator, drawn
 from microtape.tape.inference import mark_if_inference
 from microtape.tape.node import NO_EDGE
 from microtape.tape.operands import number_as, tell_made
 from microtape.tape.tensor_state import new_tensor
-from microtape.tensors.from_data import as_numeric_array
+from microtape.tensors.from_data import as_numeric_array, checked_array
 from microtape.tensors.tensor import Tensor
 
 __all__ = [
@@ -58,11 +59,11 @@ __all__ = [
 
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A leaf with a copy of `data`: a number, a nested sequence of numbers, an array or a tensor.
+    """A leaf with a copy of `data`: a number, an array, a tensor, or nested sequences of these.
 
-    Without `dtype`, Python floats get the default dtype, ints int64, and numpy arrays keep theirs. Raises ValueError
-    for ragged sequences and for ints that do not fit into int64, TypeError or RuntimeError for elements that are not
-    numbers.
+    A sequence is all that has a length and items: a list, a deque, a range, a class of one's own. Without `dtype`,
+    Python floats get the default dtype, ints int64, and numpy arrays keep theirs. Raises ValueError for ragged
+    sequences and for ints that do not fit into int64, TypeError or RuntimeError for elements that are not numbers.
     """
     if isinstance(data, Tensor):
         warnings.warn(
@@ -100,10 +101,10 @@ def _make_leaf(array: Any, requires_grad: bool = False, device: Any = None) -> T
 
 
 def from_numpy(array: Any) -> Tensor:
-    """A leaf that shares the memory of a numpy array. Raises TypeError if `array` is not one."""
+    """A leaf that shares the memory of a numpy array. Raises TypeError or ValueError for what torch does not take."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return tell_made(array, _make_leaf(array))
+    return tell_made(array, _make_leaf(checked_array(array)))
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
@@ -334,6 +335,16 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
     return _make_leaf(np.stack(np.triu_indices(row, offset, col)).astype(np.int64))
 
 
+_FORMS_OF_NORMAL = """
+ * (Tensor mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)
+ * (Tensor mean, float std = 1, *, torch.Generator generator = None, Tensor out = None)
+ * (float mean, Tensor std, *, torch.Generator generator = None, Tensor out = None)
+ * (float mean, float std, tuple of ints size, *, torch.Generator generator = None, Tensor out = None, \
+torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, bool pin_memory = False, \
+bool requires_grad = False)
+""".replace("torch", "microtape")
+
+
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -346,10 +357,33 @@ def normal(
 ) -> Tensor:
     """Random numbers, normally distributed with mean `mean` and standard deviation `std`.
 
-    If these are numbers, `size` gives the shape; if one of them is a tensor, the shape is what they broadcast to.
+    If these are numbers, `size` gives the shape; if one of them is a tensor, the shape is what they broadcast to, and
+    the derivative is 0. Raises RuntimeError for a negative standard deviation.
     """
-    given = [one.array for one in (mean, std) if isinstance(one, Tensor)]
-    shape = _checked_size("normal", (size,)) if not given else np.broadcast_shapes(*[array.shape for array in given])
-    values = drawn("normal", shape, given[0].dtype if given else dtype or dtypes.get_default_dtype(), generator)
-    scale, middle = (one.array if isinstance(one, Tensor) else one for one in (std, mean))
+    has_tensor = isinstance(mean, Tensor) or isinstance(std, Tensor)
+    if has_tensor and size is None and not requires_grad and all([_is_moment(one) for one in (mean, std)]):
+        drawn_around: Tensor = random_numbers.normal(mean, std, generator)
+        return drawn_around
+    numbers = [one for one in map(_as_number, (mean, std)) if one is not None]
+    if len(numbers) < 2 or size is None or isinstance(size, int):
+        got = ", ".join([type(one).__name__ for one in (mean, std, size) if one is not None])
+        raise TypeError(
+            f"normal() received an invalid combination of arguments - got ({got}), but expected one of:"
+            + _FORMS_OF_NORMAL
+        )
+    middle, scale = numbers
+    random_numbers.check_deviation(scale)
+    values = drawn("normal", _checked_size("normal", (size,)), dtype or dtypes.get_default_dtype(), generator)
     return _make_leaf(np.asarray(values * scale + middle), requires_grad, device)
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether this may be the mean or the standard deviation: a tensor or a number."""
+    return isinstance(value, Tensor | int | float | np.number)
+
+
+def _as_number(value: Any) -> Any:
+    """A number, or that in a 0-d tensor that does not require grad; None for anything else."""
+    if isinstance(value, Tensor):
+        return None if value.requires_grad or value.array.ndim else value.array.item()
+    return value if _is_moment(value) else None

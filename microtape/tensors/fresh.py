@@ -11,6 +11,7 @@ from microtape.ops.shared.arguments import sizes
 from microtape.tape.operands import number_as
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.tensor_state import new_tensor as make
+from microtape.tensors.from_data import as_numeric_array
 
 
 def new_full(
@@ -51,8 +52,7 @@ def new_ones(
 
 def new_tensor(x: TensorState, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """A leaf with a copy of `data`, in x's dtype unless another is given."""
-    array = data.array if isinstance(data, TensorState) else data
-    return _make_leaf(x, np.array(array, dtype or x.array.dtype), device, requires_grad)
+    return _make_leaf(x, np.array(as_numeric_array(data, dtype or x.array.dtype)), device, requires_grad)
 
 
 def _make_leaf(x: Any, array: Any, device: Any, requires_grad: bool) -> Any:

@@ -14,7 +14,7 @@ ELSEWHERE = {
         arange as_tensor asarray empty from_dlpack from_numpy full full_like linspace logspace ones ones_like
         scalar_tensor zeros zeros_like""",
     "is random, and torch's numbers are others": """
-        bernoulli_ seed""",
+        seed""",
     "is a mode or a setting": """
         enable_grad get_default_dtype inference_mode is_anomaly_check_nan_enabled is_anomaly_enabled is_grad_enabled
         is_inference is_inference_mode_enabled no_grad set_anomaly_enabled set_default_dtype set_grad_enabled

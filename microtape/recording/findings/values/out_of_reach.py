@@ -87,7 +87,6 @@ def _is_loss(program: Program, node: NodeRecord, targets: TensorRef) -> bool:
         return False
     if penalty.op == "pow" and not {"2", "2.0"} & {one.text for one in penalty.operands}:
         return False
-    reduced = _only_user(program, penalty)
     if _shape(program, node) != program.recording.tensors[targets.tensor].shape:
         return False  # such as distances to several centres
     reduced = _only_user(program, penalty)

@@ -42,13 +42,17 @@ def bounded_scores(program: Program) -> Iterator[Finding]:
 
 def _bounded(program: Program, node: NodeRecord) -> NodeRecord | None:
     """The first node before a loss that does more than to change the shape of the scores, or to drop some."""
-    one, is_scaled = input_at(program, node, 0), program.does(node, *_OF_LABELS)
+    one, is_scaled, is_dropped = input_at(program, node, 0), program.does(node, *_OF_LABELS), False
     while one is not None:
         if not is_scaled and program.does(one, "log_softmax"):
             is_scaled = True
-        elif not program.does(one, *SAME_NUMBERS) and not _drops(program, one):
+        elif _drops(program, one):
+            is_dropped = True
+        elif not program.does(one, *SAME_NUMBERS):
             break
         one = input_at(program, one, 0)
+    if one is None or (is_dropped and program.does(one, "tanh")):
+        return None  # a dropout makes what it keeps larger than 1
     return one if is_scaled else None
 
 

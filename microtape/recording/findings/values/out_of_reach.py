@@ -118,14 +118,10 @@ def _finding(program: Program, one: _Comparison, targets: npt.NDArray[Any], outs
     bounds = f"{least:g} to {most:g}" if np.isfinite(most) else f"nothing below {least:g}"
     low, high, mean = (format_number(each, 3) for each in (targets.min(), targets.max(), targets.mean()))
     others = (("compared", one.node.place),) if one.node.place is not None and one.node.place != place else ()
+    go = f"{name} goes" if name.isidentifier() else "targets go"
     text = headline(
-        *(
-            [f"{which} gives {bounds}, but {name} goes from {low} to {high}: {at(place)}"]
-            if name.isidentifier()
-            else []
-        ),
-        f"{which} gives {bounds}, but targets go from {low} to {high}: {at(place)}",
-        f"Most targets lie outside of what {which} gives: {at(place)}",
+        f"{which} gives {bounds}, but {go} from {low} to {high}: {at(place)}",
+        f"Many targets lie outside of what {which} gives: {at(place)}",
     )
     what = "its result" if made.startswith("%") else made
     lines = (

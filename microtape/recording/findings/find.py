@@ -63,6 +63,7 @@ from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
 from microtape.recording.findings.values.masks import masks_of_zeros
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.out_of_reach import targets_out_of_reach
+from microtape.recording.findings.values.pairing import averaged_before_weighted
 from microtape.recording.findings.values.picking import gathered_along_the_batch, picked_by_all_labels
 from microtape.recording.findings.values.probabilities import (
     probabilities_for_scores,
@@ -81,10 +82,10 @@ _DETECTORS: tuple[_Detector, ...] = (
     strange_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients,
     cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain,
     clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view, taken_for_copies,
-    unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch, reshaped_for_transposed,
-    probabilities_for_scores, wrong_dimension, scores_for_logarithms, bounded_scores, targets_out_of_reach, attention,
-    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted,
+    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, bounded_scores,
+    targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs,
+    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -234,6 +234,15 @@ class Program(Names):
         """Whether a node does one of these operations: by the name of the function that was called, or by its own."""
         return _does(node.op, node.name, ops)
 
+    def does_op(self, made: NodeRecord | BorderRecord, *ops: str) -> bool:
+        """The same for a call that may have no node."""
+        return _does(made.op, made.name if isinstance(made, NodeRecord) else "", ops)
+
+    def maker(self, ref: TensorRef) -> NodeRecord | BorderRecord | None:
+        """What computed a tensor at a version, with a history or without one."""
+        border, producer = self.borders.get(ref), self.producer.get(ref)
+        return border if border is not None or producer is None else self.node(producer)
+
     def doing(self, *ops: str) -> Sequence[NodeRecord]:
         """All nodes that do one of these."""
         nodes = self.recording.nodes

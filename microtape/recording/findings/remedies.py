@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from microtape.recording.model.model import BorderRecord, NodeRecord, Place, Recording
 from microtape.recording.model.source import loop_around, whole_lines
@@ -16,7 +17,21 @@ _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
 _EXPONENTIALS = ("exp", "exp2", "expm1", "sinh", "cosh")
 _LOGARITHMS = ("log", "log2", "log10", "log1p", "logit", "xlogy", "logaddexp")
 _OF_POSITIVE_NUMBERS = ("sqrt", "rsqrt", "log", "log2", "log10")
+_FILLING = ("masked_fill", "where", "index_fill", "fill", "masked_scatter")
+_PRODUCTS_OF_MANY = ("mul", "prod", "cumprod", "pow", "square")
+_LINEAR = (
+    "matmul", "mm", "bmm", "addmm", "linear", "dot", "mv", "einsum", "conv1d", "conv2d", "convolution", "add", "sub",
+    "sum", "mean", "cumsum", "mse_loss", "norm", "var",
+)  # fmt: skip
 _DIVISIONS = ("div", "true_divide", "reciprocal", "tan", "digamma")
+
+
+class Advice(NamedTuple):
+    """What the operations around a culprit tell: a part of a headline, which may be empty, sentences, and a remedy."""
+
+    said: str
+    lines: tuple[str, ...]
+    remedy: str
 
 
 def against_not_finite(
@@ -28,6 +43,7 @@ def against_not_finite(
     later: bool,
     of_data: bool = False,
     along: str = "",
+    dtype: str = "",
 ) -> str:
     """What to do where NaN or infinity begins. `along`: a softmax goes along this dimension, but was meant for rows."""
     op = made.op.rstrip("_")
@@ -89,13 +105,23 @@ def against_not_finite(
         if infinities > 1:
             return "Two infinities meet here. Keep the larger operand finite, such as by subtracting its maximum."
         return "One operand is infinite. Look at where it was made, or keep it finite, such as by .clamp()."
-    if op == "pow":
+    if op == "pow" and how.startswith(("0^", "(-", "0 ·")):
         return (
             "A power of 0, or of a negative number, has no finite value or derivative there: add a small number first."
         )
     if later:
         return "The numbers grew from pass to pass: lower the learning rate, clip the gradients, or scale the input."
-    return "Keep the numbers that are named here in a smaller range before this operation."
+    if op in _FILLING:
+        return "The infinity put here reaches the loss: put a large finite number there, or leave it out of the loss."
+    if dtype in ("float16", "bfloat16"):
+        return (
+            f"Compute this in float32, as {op}(x.float(), ...) or under autocast does, or scale the numbers down first."
+        )
+    if op in _PRODUCTS_OF_MANY:
+        return "Add up logarithms instead of multiplying, or scale the operands down before this operation."
+    if op in _LINEAR:
+        return "Scale the operands down before it: normalise what comes in, or start from smaller weights."
+    return f"Look at what comes into {op}: it has no finite value for these numbers."
 
 
 def write_elsewhere(recording: Recording, place: Place) -> str:

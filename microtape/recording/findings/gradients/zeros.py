@@ -12,6 +12,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.values.stable_forms import underflown_product
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, NodeRecord, Operand, Recording, TensorRecord, TensorRef, Value
@@ -296,6 +297,8 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if program.does(node, *_RESIDUALS) and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."
+    if (advice := underflown_product(program, node)) is not None:
+        return advice.said, list(advice.lines), "warning", advice.remedy
     zero = {one.output for one in step.deliveries if _is_zero(program, one.term)}
     if program.does(node, *_JOINING):
         return f"only other parts of {op} count", ["What comes back to this part of it is zero."], "notice", _MEANT

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, FindingKind
+from microtape.recording.findings.histories import inputs
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.remedies import against_not_finite
+from microtape.recording.findings.remedies import Advice, against_not_finite
 from microtape.recording.findings.values.bad_numbers import (
     first_bad,
     how_in_backward,
@@ -17,12 +18,15 @@ from microtape.recording.findings.values.bad_numbers import (
     how_of_leaf,
     how_of_nothing,
 )
-from microtape.recording.findings.values.origins import Origin, PassSearch, origins_by_line
+from microtape.recording.findings.values.origins import Origin, PassSearch, label_smoothing, origins_by_line
+from microtape.recording.findings.values.rounded_away import rounded_away
+from microtape.recording.findings.values.stable_forms import stable_form
 from microtape.recording.findings.values.without_history import how_of_input, how_without_history
 from microtape.recording.findings.wording import at, count, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BorderRecord, NodeRecord, Place, Recording, Value
 
+_NODES_OF_A_LOSS = 12
 _DIMENSION = re.compile(r"(?:dim=)?(-?\d+)")  # as an argument
 
 
@@ -55,6 +59,7 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     """What origins at one line come to."""
     origin, made = origins[0], search.made(origins[0])
     node = program.node(origin.node)
+    tensor = program.tensor_of(node)
     spread = sorted({one for each in origins for one in each.spread})
     value = _first_bad(search, origin)
     kind: FindingKind = "nan" if np.isnan(program.sizes.largest(value)) else "infinity"
@@ -62,6 +67,9 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     how, lines = how_of_leaf(program, node) if node.variable is not None else _how(search, origin, node, value)
     where = f"{made.op}, {at(made.place)}" if made.place is not None else program.name(node.id)
     side = "" if origin.step is None else " in backward"
+    advice = _advice(program, origin, made, how) if origin.source is None or made is not node else None
+    if advice is not None:
+        how, lines = advice.said or how, [*lines, *advice.lines]
     of_data = origin.source is not None and made is node
     text = headline(
         *([f"{what} begins{side} at {where}: {how}"] if how else []),
@@ -78,12 +86,56 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
         lines.append(f"Everything is finite before pass {search.pass_.index + 1} of the program.")
     return Finding(
         kind, "error", text, tuple(lines),
+        advice.remedy if advice is not None else
         against_not_finite(made, in_backward=origin.step is not None, how=how, is_nan=kind == "nan",
-                           later=bool(search.pass_.index), of_data=of_data, along=_along(program, made)),
+                           later=bool(search.pass_.index), of_data=of_data, along=_along(program, made),
+                           dtype=program.recording.tensors[tensor].dtype if tensor is not None else ""),
         made.place or _first_use(program, node.id), origin.position,
-        origin.step.index if origin.step is not None else None, node.id, program.tensor_of(node),
+        origin.step.index if origin.step is not None else None, node.id, tensor,
         spread=tuple(spread),
     )  # fmt: skip
+
+
+def _advice(program: Program, origin: Origin, made: NodeRecord | BorderRecord, how: str) -> Advice | None:
+    """What the operations around the culprit tell."""
+    if isinstance(made, NodeRecord) and (made.variable is not None or made.kind == "function"):
+        return None
+    if (advice := _of_hidden_classes(program, made)) is not None:
+        return advice
+    if (advice := rounded_away(program, made)) is not None or not isinstance(made, NodeRecord):
+        return advice
+    return stable_form(program, made, in_backward=origin.step is not None, how=how)
+
+
+def _of_hidden_classes(program: Program, made: NodeRecord | BorderRecord) -> Advice | None:
+    """Advice for a loss that reads scores of -inf, which the program has put there."""
+    smoothing = label_smoothing(made)
+    if not smoothing and not program.does_op(made, "nll_loss", "cross_entropy"):
+        return None
+    if not isinstance(made, NodeRecord) or not _infinite_scores(program, made):
+        return None
+    if smoothing:
+        return Advice(
+            "label_smoothing meets -inf",
+            (f"{smoothing} gives each class a share of the target; where the score is -inf, its loss is inf.",),
+            "Leave label_smoothing out where classes are masked, or share it among the other classes yourself.",
+        )
+    return Advice(
+        "a target's score is -inf",
+        ("The loss of an example is inf if the score of its own class is -inf: its probability is 0.",),
+        "Do not mask the class of the target: look at the mask, and at the targets. Leave such examples out.",
+    )
+
+
+def _infinite_scores(program: Program, loss: NodeRecord) -> bool:
+    """Whether a -inf that was put there is among the scores of a loss, a few nodes before it."""
+    waiting = [loss]
+    for one in waiting:  # it grows on the way
+        if program.does(one, "log_softmax"):
+            known = [*map(program.recording.value, operand_refs(one)), *program.results(one)]
+            return any(isinstance(value, np.ndarray) and bool((value == -np.inf).any()) for value in known)
+        waiting += inputs(program, one)[: max(0, _NODES_OF_A_LOSS - len(waiting))]
+    return False
 
 
 def _along(program: Program, made: NodeRecord | BorderRecord) -> str:

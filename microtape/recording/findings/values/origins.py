@@ -50,6 +50,8 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
         node = recording.nodes[number]
         if any(math.isnan(largest(one)) for one in program.results(node)) or _overflows(program, node):
             continue
+        if label_smoothing(node) or (program.does(node, "nll_loss") and program.results(node)):
+            continue  # a loss is not meant to be infinite
         causes = [edge.node in meant for edge in node.edges if edge.node in bad_values]
         for one in node.operands:
             if one.ref is None:
@@ -60,6 +62,12 @@ def _meant(program: Program, bad_values: frozenset[int]) -> frozenset[int]:
         if causes and all(causes):
             meant.add(number)
     return frozenset(meant)
+
+
+def label_smoothing(made: NodeRecord | BorderRecord) -> str:
+    """`label_smoothing=0.1`, with which a loss also reads the scores of the classes that are no target, or empty."""
+    given = (one.text for one in made.operands if one.text.startswith("label_smoothing="))
+    return next((one for one in given if one.partition("=")[2] not in ("0", "0.0")), "")
 
 
 def _overflows(program: Program, node: NodeRecord) -> bool:

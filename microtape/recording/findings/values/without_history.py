@@ -42,19 +42,14 @@ def source_of(program: Program, ref: TensorRef) -> Source:
         if not with_nan:
             return Source(ref, None, is_certain=False)
         first = with_nan[-1]
-    maker = _maker(program, first)
+    maker = program.maker(first)
     given = operand_refs(maker) if maker is not None else []
     return Source(first, maker, all(program.recording.value(one) is not None for one in given))
 
 
-def _maker(program: Program, ref: TensorRef) -> NodeRecord | BorderRecord | None:
-    border, producer = program.borders.get(ref), program.producer.get(ref)
-    return border if border is not None or producer is None else program.node(producer)
-
-
 def _bad_before(program: Program, ref: TensorRef) -> TensorRef | None:
     """An operand that is not finite of what computed this: one with NaN, if there is any."""
-    maker = _maker(program, ref)
+    maker = program.maker(ref)
     refs = operand_refs(maker) if maker is not None else []
     bad = [one for one in refs if not np.isfinite(program.sizes.largest(program.recording.value(one)))]
     return next((one for one in bad if _has_nan(program, one)), bad[0] if bad else None)
@@ -68,7 +63,7 @@ def _is_meant(program: Program, ref: TensorRef) -> bool:
     """Whether the program put this infinity there itself."""
     if _has_nan(program, ref):
         return False
-    maker = _maker(program, ref)
+    maker = program.maker(ref)
     return maker is None or any(one.ref is None and "inf" in one.text for one in maker.operands)
 
 

@@ -167,6 +167,7 @@ def _told(program: Program, position: int, found: _Clip, step: Place, around: Ca
     name, norm = name_of(program, clip), format_number(norm_of_gradients(program, pass_), 3)
     used = f"After {program.pass_name(position)}, the norm of all gradients was {norm} when {stepped} used them."
     remedy = f"Clip between {backward} and {stepped}."
+    lines: tuple[str, ...]
     if line > step.line and resets:
         texts = (f"{name} at {at(clip)} clips what {stepped} has used already", f"{name} comes after the step")
         lines = (used, f"What {name} changes afterwards is reset before the next step.")

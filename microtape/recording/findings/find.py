@@ -28,6 +28,7 @@ from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.rebound import rebound_in_vain
 from microtape.recording.findings.statements.same_tensor import added_to_itself
@@ -76,16 +77,16 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
-    wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers, one_norm_for_all,
-    added_to_itself, results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients,
-    strange_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients,
-    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain,
-    clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view, taken_for_copies,
-    unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted,
-    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, bounded_scores,
-    targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs,
-    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    never_called, rebound_in_vain, set_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums,
+    not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
+    one_norm_for_all, added_to_itself, results_without, gradients_of_functions, never_reset, left_by_another_loss,
+    discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients,
+    zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
+    clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
+    taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
+    averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
+    bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages,
+    growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

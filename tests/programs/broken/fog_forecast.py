@@ -1,0 +1,21 @@
+import microtape as mt
+from microtape import nn, optim
+
+
+def slow_down(optimizer, step):
+    rate = 0.05 / (1 + step)
+    optimizer.lr = rate
+    return rate
+
+
+mt.manual_seed(0)
+model = nn.Linear(3, 1)
+optimizer = optim.SGD(model.parameters(), lr=0.05)
+mornings, visibility = mt.randn(12, 3), 2 + mt.randn(12, 1)
+for step in range(4):
+    rate = slow_down(optimizer, step)
+    optimizer.zero_grad()
+    loss = ((model(mornings) - visibility) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    print(rate, loss.item())

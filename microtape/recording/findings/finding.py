@@ -37,14 +37,9 @@ FindingKind: TypeAlias = Literal[
     "batch dimension",  # taken for the one that a module runs along
     "no effect",  # of a statement: a result that nobody keeps, a method that is named and not called
     "reshape",  # that moves no number, where dimensions were perhaps to change places
-<<<<<<< HEAD
     "probabilities",  # or other bounded numbers, given to a loss that takes scores or logarithms
-    "attention",  # whose weights add up to 1 over another dimension, or are of what lies ahead or is masked
-=======
-    "probabilities",  # given to a loss that takes scores or logarithms
     "target",  # that its loss is not made for, such as labels 0 and 1 where it takes 1 and -1
-    "attention",  # whose weights add up to 1 over another dimension, or are of what lies ahead
->>>>>>> wF
+    "attention",  # whose weights add up to 1 over another dimension, or are of what lies ahead or is masked
     "learning target",  # which gradients move towards what it is compared with
     "learned advantage",  # through which the loss of a policy trains the critic, too
     "written through a view",

@@ -20,6 +20,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients
 from microtape.recording.findings.gradients.constant_terms import bare_numbers, constant_penalties
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
+from microtape.recording.findings.gradients.lost_terms import lost_terms
 from microtape.recording.findings.gradients.no_gradient import no_gradient
 from microtape.recording.findings.gradients.results import results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
@@ -69,10 +70,9 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
-    wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
-    results_without,
-    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
-    idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
+    wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers, lost_terms,
+    results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
+    twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
     identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
     forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
     reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, attention,

@@ -52,7 +52,9 @@ def is_constant_gradient(recording: Recording, border: BorderRecord) -> bool:
 
 def cut_of(border: BorderRecord) -> str:
     """What cuts off, before "at line 3 cuts it off"."""
-    return "grad without create_graph" if is_gradient(border) else _CUTS[border.kind].format(op=border.op)
+    if is_gradient(border):
+        return "grad without create_graph"
+    return ".data" if border.op == "data" else _CUTS[border.kind].format(op=border.op)
 
 
 def reason_of(border: BorderRecord, block: Place | None = None) -> str:

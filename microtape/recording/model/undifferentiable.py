@@ -12,6 +12,7 @@ from microtape.recording.model.source import tree_of
 
 _COMPARISONS = (
     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "isclose",
+    "eq", "ne", "gt", "ge", "lt", "le",
     "logical_and", "logical_or", "logical_not", "logical_xor", "invert", "isnan", "isinf", "isfinite",
 )  # fmt: skip
 _MARK = "mark_non_differentiable"
@@ -32,12 +33,17 @@ def why_undifferentiable(recording: Recording, node: NodeRecord, output: int) ->
 
 def why_border(recording: Recording, border: BorderRecord) -> str:
     """Why the output of an operation off the tape has no gradient: `an argmax has no derivative`, `int64`."""
-    if border.op in _COMPARISONS:
+    if is_comparison(border):
         return "a comparison has no derivative"
     if border.op.startswith("arg"):
         return f"an {border.op} has no derivative"
     dtype = recording.tensors[border.outputs[0].tensor].dtype if border.outputs else ""
     return dtype if dtype and kind_of(dtype) not in "fc" else f"{border.op} has no derivative"
+
+
+def is_comparison(border: BorderRecord) -> bool:
+    """Whether it compares numbers, as `x > 0.5` does."""
+    return border.op in _COMPARISONS
 
 
 def undifferentiable_outputs(recording: Recording, node: NodeRecord) -> list[tuple[int, TensorRef, str]]:

@@ -53,8 +53,13 @@ def bare_numbers(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if pass_.kind != "backward":
             continue
+<<<<<<< HEAD
         for node in _sums(program, pass_):
             if not any(is_number(program, one) for one in node.operands):
+=======
+        for node in sums_of(program, pass_):
+            if not any(_is_number(program, one) for one in node.operands):
+>>>>>>> wA
                 continue
             for term, name, others in _numbers(expression(program.recording, node.place)):
                 made = _made_before(program, node, name)
@@ -73,15 +78,24 @@ def bare_numbers(program: Program) -> Iterator[Finding]:
                 return
 
 
-def _sums(program: Program, pass_: Pass) -> Iterator[NodeRecord]:
-    """The sums that a pass begins with: its roots, and what these are sums or multiples of."""
+def sums_of(program: Program, pass_: Pass) -> Iterator[NodeRecord]:
+    """The sums that a pass begins with: its roots, and what these are sums of, or multiples by a constant."""
     waiting = [one.node for one in pass_.roots if one.node is not None]
+    seen = set(waiting)
     for number in waiting:  # it grows on the way
         node = program.node(number)
-        if program.does(node, *_SUMS):
+        behind = [edge.node for edge in node.edges if edge.node is not None]
+        if is_sum := program.does(node, *_SUMS):
             yield node
-        if program.does(node, *_SUMS, *_SCALES):
-            waiting += [edge.node for edge in node.edges if edge.node is not None and edge.node not in waiting]
+        if is_sum or (program.does(node, *_SCALES) and _is_multiple(program, node)):
+            waiting += [one for one in dict.fromkeys(behind) if one not in seen]
+            seen.update(behind)
+
+
+def _is_multiple(program: Program, node: NodeRecord) -> bool:
+    """Whether only one operand has a history, and is not what another is divided by."""
+    has_history = [edge.node is not None for edge in node.edges]
+    return sum(has_history) == 1 and (has_history[0] or not program.does(node, "div"))
 
 
 def _made_before(program: Program, node: NodeRecord, name: str) -> NodeRecord | None:

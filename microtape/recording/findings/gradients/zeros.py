@@ -33,9 +33,14 @@ _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "Con
 VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _MEANT = "This may well be meant."
+<<<<<<< HEAD
 _DRAWN = ("normal", "bernoulli", "poisson", "binomial")
 _PRODUCTS = ("linear", "addmm", "matmul", "mm")
 _ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
+=======
+DRAWN = ("normal", "bernoulli", "poisson", "binomial")
+ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
+>>>>>>> wA
 
 
 def only_zeros(recording: Recording) -> dict[str, bool]:
@@ -281,14 +286,14 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "Keep its input small: scale the weights or the data, or use the loss that takes the scores themselves."
         )
         return f"{op} is saturated", lines, "warning", remedy
-    if program.does(node, *_ROUNDED):
+    if program.does(node, *ROUNDED):
         return (
             f"{op} is flat everywhere",
             [f"The derivative of {op} is 0."],
             "warning",
             (f"Use a straight-through estimator, such as x + ({op}(x) - x).detach()."),
         )
-    if program.does(node, *_DRAWN):
+    if program.does(node, *DRAWN):
         remedy = (
             "Draw mean + std * randn_like(std), which has a derivative by both." if program.does(node, "normal")
             else "Use the log_prob of what was drawn, or a relaxation, such as gumbel_softmax."

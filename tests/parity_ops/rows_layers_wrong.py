@@ -129,3 +129,57 @@ edge(
 )
 for name in ("elu", "selu"):
     edge(f"{name} of NaN", lambda nn, x, name=name: getattr(nn, name)(x), exactly([np.nan, 1.0, -1.0]))
+
+# Targets of another dtype or shape
+
+TARGETS = {
+    "floats": fixed([0.0, 1.0]),
+    "half floats": fixed([0.0, 1.0], np.float16),
+    "complex": fixed([0.0, 1.0j]),
+    "bools": fixed([True, False]),
+    "int32": fixed([0, 1], np.int32),
+    "bytes too many": fixed([0, 1, 1], np.uint8),
+    "too many": fixed([0, 1, 2]),
+    "none": fixed([], np.int64),
+    "one": fixed(1),
+    "one float": fixed(1.0),
+    "a column": fixed([[0], [1]]),
+    "a column of floats": fixed([[0.0], [1.0]]),
+    "a row": fixed([[0, 1]]),
+    "a matrix": fixed([[0, 1, 0], [1, 0, 0]]),
+    "a matrix of floats": fixed([[0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]),
+    "a cube": fixed(np.zeros((2, 2, 1), np.int64)),
+    "a cube of floats": fixed(np.zeros((2, 2, 2))),
+}
+for name in ("cross_entropy", "nll_loss"):
+    for shape in ((3,), (2, 3), (2, 3, 4), (2, 3, 2, 2), (2, 3, 1, 2, 2)):
+        for what, target in TARGETS.items():
+            wrong(f"{name} {shape}, {what}", lambda nn, x, t, n=name: getattr(nn, n)(x, t), real(*shape), target)
+    wrong(f"{name} a list", lambda nn, x, n=name: getattr(nn, n)(x, [0, 1]), real(2, 3))
+    for what, weight in {"weights": fixed([1.0, 2.0]), "float weights": fixed([1.0, 2.0, 3.0], np.float32)}.items():
+        call = lambda nn, x, t, w, n=name: getattr(nn, n)(x, t, weight=w)  # noqa: E731
+        wrong(f"{name} {what}", call, real(2, 3), fixed([0, 1]), weight)
+        wrong(f"{name} {what} of images", call, real(2, 3, 1, 1), fixed([[[0]], [[1]]]), weight)
+    edge(
+        f"{name} of one row, one class",
+        lambda nn, x, t, n=name: getattr(nn, n)(x, t),
+        fixed([0.1, 0.2, 0.3]),
+        fixed([1]),
+    )
+wrong("label smoothing of one row", lambda nn, x, t: nn.cross_entropy(x, t, label_smoothing=0.1), real(3), fixed([1]))
+wrong("label smoothing of 2", lambda nn, x, t: nn.cross_entropy(x, t, label_smoothing=2.0), real(2, 3), fixed([0, 1]))
+CHANCES = fixed([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+wrong("cross_entropy ignored chances", lambda nn, x, t: nn.cross_entropy(x, t, ignore_index=1), real(2, 3), CHANCES)
+wrong("cross_entropy weighted chances", lambda nn, x, t: nn.cross_entropy(x, t, weight=t[0, :2]), real(2, 3), CHANCES)
+for name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
+    for what in ("int32", "bools"):
+        call = lambda nn, x, t, n=name: getattr(nn, n)(x, t)  # noqa: E731
+        wrong(f"{name}, {what}", call, real(2, low=0.1, high=0.9), TARGETS[what])
+    wrong(f"{name} of ints", call, fixed([0, 1]), TARGETS["floats"])
+FLOATS, SURE = fixed([0.0, 1.0], np.float32), real(2, low=0.1, high=0.9)
+wrong("binary_cross_entropy, float beside double", lambda nn, x, t: nn.binary_cross_entropy(x, t), SURE, FLOATS)
+wrong("binary_cross_entropy of 2", lambda nn, x, t: nn.binary_cross_entropy(x, t), SURE, fixed([0.0, 2.0]))
+wrong("kl_div, complex", lambda nn, x, t: nn.kl_div(x, t), real(2), TARGETS["complex"])
+for what in ("floats", "int32", "bools"):
+    wrong(f"one_hot {what}", lambda nn, i: nn.one_hot(i), TARGETS[what])
+    wrong(f"one_hot {what} of 3", lambda nn, i: nn.one_hot(i, 3), TARGETS[what])

@@ -89,9 +89,14 @@ def embedding(
 
 
 def one_hot(tensor: TensorState, num_classes: int = -1) -> Any:
-    """For each integer a row of `num_classes` zeros with a 1 at that index; by default as many as are needed."""
+    """For each integer a row of `num_classes` zeros with a 1 at that index; by default as many as are needed.
+
+    Raises RuntimeError for another dtype than int64, and for numbers that are out of range.
+    """
 
     def rows(classes: Any) -> Any:
+        if classes.dtype != np.int64:
+            raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
         if not classes.size and num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         count = int(classes.max()) + 1 if num_classes == -1 else num_classes

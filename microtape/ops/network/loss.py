@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from microtape.basics.call_site import user_stacklevel
+from microtape.basics.dtypes import scalar_name
 from microtape.basics.summing import total
 from microtape.ops.elementwise.activation import sigmoid, softplus
 from microtape.ops.elementwise.exponential import exp, log, log1p, log_of_one_plus_exp, xlogy
@@ -17,8 +18,8 @@ from microtape.ops.elementwise.selection import clamp
 from microtape.ops.reduction.sums_and_extrema import mean, sum
 from microtape.ops.shape.reshaping import broadcast_tensors
 from microtape.ops.shared.choice import choose
-from microtape.ops.shared.kinds import Promoting, refusing
-from microtape.tape.operation import call
+from microtape.ops.shared.kinds import Promoting, refusal_of, refusing
+from microtape.tape.operation import NO_MASKS, call
 from microtape.tape.tensor_state import TensorState
 
 
@@ -149,6 +150,8 @@ class BinaryCrossEntropyBackward0(PairLoss):
     def value(self, x: Any, y: Any) -> Any:
         if not np.all((x >= 0) & (x <= 1)):
             raise RuntimeError("all elements of input should be between 0 and 1")
+        if not np.all((y >= 0) & (y <= 1)):
+            raise RuntimeError("all elements of target should be between 0 and 1")
         losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
         return losses if self.weight is None else losses * self.weight
 
@@ -236,13 +239,19 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Any:
-    """Minus the log-likelihood of `target` (0 to 1) under probabilities `input`. Raises RuntimeError outside [0, 1]."""
+    """Minus the log-likelihood of `target` (0 to 1) under probabilities `input`.
+
+    Raises RuntimeError outside [0, 1] and for targets of another dtype, ValueError for those of another shape.
+    """
     node = BinaryCrossEntropyBackward0(reduction, array_of(weight))
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
             "Please ensure they have the same size."
         )
+    if input.dtype != target.dtype:
+        found, expected = scalar_name(target.dtype), scalar_name(input.dtype)
+        raise RuntimeError(f"Found dtype {found} but expected {expected}")
     return call(node, input, target)
 
 
@@ -253,13 +262,21 @@ def binary_cross_entropy_with_logits(
     node = BinaryCrossEntropyWithLogitsBackward0(reduction, array_of(weight), array_of(pos_weight))
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    kind = target.dtype.kind
+    if kind == "b":
+        raise RuntimeError(NO_MASKS)  # torch computes 1 - target, and writes the loss into it
+    if kind in "iu" and input.dtype.kind in "fc":
+        found, wanted = scalar_name(input.dtype), scalar_name(target.dtype)
+        raise RuntimeError(f"result type {found} can't be cast to the desired output type {wanted}")
+    if input.dtype.kind in "biu":
+        raise refusal_of(input.dtype, "log_sigmoid_cpu")
     return call(node, input, target)
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """Σ target · (ln target - input), for log-probabilities `input`; `reduction` may also be "batchmean"."""
     if input.dtype.kind != "f" or target.dtype.kind != "f":
-        kind = "Complex" if input.dtype.kind == "c" else "Integral"
+        kind = "Complex" if "c" in (input.dtype.kind, target.dtype.kind) else "Integral"
         raise RuntimeError(f"kl_div: {kind} inputs not supported.")
     losses = exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
     if reduction == "batchmean":

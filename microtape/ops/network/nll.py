@@ -20,7 +20,7 @@ from microtape.ops.shape.reshaping import reshape
 from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.kinds import named, refusing
 from microtape.tape.operands import as_tensor
-from microtape.tape.operation import Operation, call
+from microtape.tape.operation import Operation, call, misfit
 from microtape.tape.tensor_state import TensorState
 
 _INT64 = np.dtype(np.int64)
@@ -126,7 +126,11 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     shape, size = plain(input).shape, classes.shape
     if len(shape) != 2 or size != shape[:1] or classes.dtype is not _INT64:
         _check_classes(shape, classes)
+    if weight is not None:
+        _check_weight(shape, plain(input).dtype, plain(weight))
     if len(shape) <= 2:
+        if len(size) == len(shape) == 1:
+            target = reshape(target, ())
         return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
     image = len(shape) == 4  # torch reshapes other inputs to four dimensions
     wide = input if image else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
@@ -136,18 +140,47 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
 
 
 def _check_classes(shape: tuple[int, ...], classes: Any) -> None:
-    """Raise ValueError or RuntimeError if these cannot be the classes for predictions of this shape."""
+    """Raise ValueError or RuntimeError if these cannot be the classes for predictions of this shape.
+
+    Torch has three kernels, which look at dtype and shape in an order of their own: for one row or rows, for images,
+    and for all else.
+    """
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    size, dtype = classes.shape, classes.dtype
-    if len(shape) > 1 and (not size or shape[0] != size[0]):
-        count = size[0] if size else 1
+    size, ndim = classes.shape, len(shape)
+    if ndim > 1 and (not size or shape[0] != size[0]):
+        count = size[0] if size else 0
         raise ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({count}).")
-    if dtype != np.int64 and dtype != np.uint8:
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(dtype)}")
-    expected = shape[:1] + shape[2:] if len(shape) > 1 else ()
-    if size != expected:
+    expected = (*shape[:1], *shape[2:])
+    if ndim <= 2 and len(size) > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if ndim == 4 and len(size) != 3:
+        raise RuntimeError(
+            f"only batches of spatial targets supported (3D tensors) but got targets of dimension: {len(size)}"
+        )
+    if ndim not in (1, 2, 4) and size != expected:
         raise RuntimeError(f"Expected target size {list(expected)}, got {list(size)}")
+    if classes.dtype != np.int64 and classes.dtype != np.uint8:
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(classes.dtype)}")
+    if ndim == 1 and len(size) == 1 and size[0] != 1:
+        raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {size[0]}")
+    if ndim == 4 and size != expected:
+        raise RuntimeError(f"size mismatch (got input: {list(shape)} , target: {list(size)}")
+
+
+def _check_weight(shape: tuple[int, ...], dtype: Any, weight: Any) -> None:
+    """Raise RuntimeError unless there is a weight for each class, in the dtype of the predictions."""
+    count = shape[min(len(shape) - 1, 1)]
+    if weight.shape != (count,):
+        which = "all or no classes" if len(shape) > 2 else _each_or_none(count, weight)
+        raise RuntimeError(f"weight tensor should be defined either for {which}")
+    if weight.dtype != dtype:
+        raise RuntimeError(f"expected scalar type {scalar_name(dtype)} but found {scalar_name(weight.dtype)}")
+
+
+def _each_or_none(count: int, weight: Any) -> str:
+    """How many weights there may be, and how many there are."""
+    return f"all {count} classes or no classes but got weight tensor of shape: {list(weight.shape)}"
 
 
 def cross_entropy(
@@ -162,16 +195,22 @@ def cross_entropy(
     """The negative log-likelihood under softmax(input), for logits `input`.
 
     `target` holds classes, as for `nll_loss`, or probabilities in the shape of `input`. `label_smoothing` spreads
-    that share of the probability evenly over all classes (Szegedy et al., 2016).
+    that share of the probability evenly over all classes (Szegedy et al., 2016). Raises as `nll_loss` does, and
+    RuntimeError for probabilities that are no floats.
     """
     shape, targets = plain(input).shape, plain(target)
     dim, dtype = min(len(shape) - 1, 1), targets.dtype
-    if dtype.kind not in "fc" and shape and targets.shape == shape:
+    has_probabilities = bool(shape) and targets.shape == shape
+    if has_probabilities and dtype.kind != "f":
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {scalar_name(dtype)}"
         )
+    if not 0 <= label_smoothing <= 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+    if has_probabilities and ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
     logs = log_softmax(input, dim)
-    if dtype.kind == "f":
+    if has_probabilities:
         return _cross_entropy_of_probabilities(logs, target, dim, weight, reduction, label_smoothing)
     right = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0:
@@ -179,6 +218,8 @@ def cross_entropy(
     classes = input.shape[dim]
     weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
     every = -sum(logs * _in_dim(weights, dim, input.ndim), dim)
+    if targets.shape != every.shape:
+        raise misfit(every.shape, targets.shape)
     kept = targets != int(ignore_index)
     every = where(kept, every, 0.0)
     if reduction != "none":
@@ -197,6 +238,9 @@ def _cross_entropy_of_probabilities(
         target = target * (1 - label_smoothing) + label_smoothing / logs.shape[dim]
     losses = logs * target
     if weight is not None:
+        if array_of(weight).shape != (count := logs.shape[dim],):
+            which = _each_or_none(count, array_of(weight))
+            raise RuntimeError(f"cross_entropy: weight tensor should be defined either for {which}")
         losses = losses * _in_dim(array_of(weight), dim, logs.ndim)
     if reduction == "none":
         return -sum(losses, dim)

@@ -28,6 +28,7 @@ _PARAMETERS = """
     sorted_sequence tensors test_elements value values vec vec1 vec2 weight weights x x1 x2 y
 """
 _NAMES = frozenset(_PARAMETERS.split())
+_NAMES_IN_C = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}  # what torch's errors call them
 _ANNOTATIONS = re.compile(r"(Any|Tensor|TensorState|Sequence\[Any( \| None)?\])( \| None)?")
 
 
@@ -98,7 +99,9 @@ def _reason(
         several = parameter.kind is parameter.VAR_POSITIONAL or annotation.startswith("Sequence")
         if not several:
             if not _may_be_tensor(value, numbers, may_be_none):
-                return f"{function.__name__}(): {argument} must be Tensor, not {kind}"
+                return (
+                    f"{_NAMES_IN_C.get(function.__name__, function.__name__)}(): {argument} must be Tensor, not {kind}"
+                )
         elif not isinstance(value, tuple | list):
             return f"{function.__name__}(): {argument} must be tuple of Tensors, not {kind}"
         else:

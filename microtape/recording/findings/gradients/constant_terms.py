@@ -53,13 +53,8 @@ def bare_numbers(program: Program) -> Iterator[Finding]:
     for position, pass_ in enumerate(program.recording.passes):
         if pass_.kind != "backward":
             continue
-<<<<<<< HEAD
-        for node in _sums(program, pass_):
-            if not any(is_number(program, one) for one in node.operands):
-=======
         for node in sums_of(program, pass_):
-            if not any(_is_number(program, one) for one in node.operands):
->>>>>>> wA
+            if not any(is_number(program, one) for one in node.operands):
                 continue
             for term, name, others in _numbers(expression(program.recording, node.place)):
                 made = _made_before(program, node, name)

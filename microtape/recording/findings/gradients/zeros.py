@@ -33,14 +33,9 @@ _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "Con
 VIEWS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsafeViewBackward0")
 _FLAT_TWICE = ("threshold_backward", "leaky_relu_backward")
 _MEANT = "This may well be meant."
-<<<<<<< HEAD
-_DRAWN = ("normal", "bernoulli", "poisson", "binomial")
-_PRODUCTS = ("linear", "addmm", "matmul", "mm")
-_ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
-=======
 DRAWN = ("normal", "bernoulli", "poisson", "binomial")
+_PRODUCTS = ("linear", "addmm", "matmul", "mm")
 ROUNDED = ("round", "floor", "ceil", "sign", "trunc", "heaviside", "fix", "sgn")
->>>>>>> wA
 
 
 def only_zeros(recording: Recording) -> dict[str, bool]:

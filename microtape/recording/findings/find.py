@@ -31,6 +31,7 @@ from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
+from microtape.recording.findings.statements.own_backward import never_asked_for
 from microtape.recording.findings.statements.rebound import rebound_in_vain
 from microtape.recording.findings.statements.same_tensor import added_to_itself
 from microtape.recording.findings.statements.uncalled import never_called
@@ -79,9 +80,9 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    never_called, rebound_in_vain, set_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums,
-    not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
-    lost_terms, one_norm_for_all, added_to_itself, results_without, gradients_of_functions, never_reset,
+    never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, failures, refused, wrong_shapes,
+    wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties,
+    bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without, gradients_of_functions, never_reset,
     left_by_another_loss, discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped,
     steps_without_gradients, zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode,
     drops_in_any_mode, clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers,

@@ -2,6 +2,8 @@
 
 from typing import NoReturn
 
+from microtape.absent import advise_imports as _advise_imports
+
 
 def is_available() -> bool:
     """False: microtape computes with numpy, on the CPU."""
@@ -30,6 +32,8 @@ def synchronize(device: object = None) -> None:
 
 
 __all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all", "synchronize"]
+
+_advise_imports(__name__)
 
 
 def __getattr__(name: str) -> NoReturn:

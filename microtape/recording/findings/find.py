@@ -56,6 +56,7 @@ from microtape.recording.findings.training.updating import large_updates
 from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.likelihoods import rates_for_logarithms, variances_of_zero
 from microtape.recording.findings.values.loss_targets import unfit_targets
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.probabilities import (
@@ -76,9 +77,9 @@ _DETECTORS: tuple[_Detector, ...] = (
     idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
     identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
     forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
-    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, unfit_targets,
-    attention, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms,
+    variances_of_zero, unfit_targets, attention, learning_targets, learned_advantages, growing_graphs,
+    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

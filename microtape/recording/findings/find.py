@@ -24,6 +24,7 @@ from microtape.recording.findings.gradients.no_gradient import no_gradient
 from microtape.recording.findings.gradients.results import results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
+from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
@@ -74,8 +75,9 @@ _DETECTORS: tuple[_Detector, ...] = (
     wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
     results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
-    idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,
-    identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, steps_without_scaler,
+    idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers, zero_gradients,
+    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain,
+    steps_without_scaler,
     forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
     reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms,
     variances_of_zero, unfit_targets, attention, learning_targets, learned_advantages, growing_graphs,

@@ -26,6 +26,7 @@ from microtape.recording.findings.gradients.penalties import one_norm_for_all
 from microtape.recording.findings.gradients.results import results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
+from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
@@ -63,6 +64,7 @@ from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.bounded import bounded_scores
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.likelihoods import rates_for_logarithms, variances_of_zero
 from microtape.recording.findings.values.loss_targets import unfit_targets
 from microtape.recording.findings.values.masks import masks_of_zeros
 from microtape.recording.findings.values.not_finite import not_finite
@@ -84,13 +86,13 @@ _DETECTORS: tuple[_Detector, ...] = (
     wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties,
     bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without, gradients_of_functions, never_reset,
     left_by_another_loss, discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped,
-    steps_without_gradients, zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode,
-    drops_in_any_mode, clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers,
-    written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
-    gathered_along_the_batch, averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores,
-    wrong_dimension, scores_for_logarithms, unfit_targets, bounded_scores, targets_out_of_reach, attention,
-    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    steps_without_gradients, norms_of_single_numbers, zero_gradients, cancelling_gradients, identical_units,
+    repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, clipped_in_parts, steps_without_scaler,
+    forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
+    picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted, reshaped_for_transposed,
+    probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms, variances_of_zero,
+    unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
+    learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

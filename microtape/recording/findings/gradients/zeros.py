@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.gradients.single_numbers import is_of_single_numbers
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.values.stable_forms import underflown_product
@@ -64,6 +65,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                     continue
                 if not all(math.isfinite(program.sizes.largest(one)) for one in program.results(node)):
                     continue  # what is NaN, such as the mean of nothing, is another finding
+                if is_of_single_numbers(program, node):
+                    continue  # so is this
                 is_first = position == min(seen[leaf])
                 if program.does(node, *_DEAD) and not is_first and not _is_layer(program, position, node.id):
                     continue  # a loss, such as a hinge, that has nothing left to ask for

@@ -28,6 +28,10 @@ _BY_ELEMENT = (
     *("logaddexp", "logaddexp2", "xlogy", "kl_div"),
 )  # not `linear`, say, whose product of a column and a row is a table, and has a vector added
 _MEANT = ("unsqueeze", "view", "reshape", "index", "select", "expand", "t", "transpose", "permute", "slice", "newaxis")
+_LOSSES = (
+    *("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "smooth_l1_loss"),
+    *("huber_loss", "soft_margin_loss"),
+)
 _FLATTENING = ("view", "reshape")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
@@ -119,9 +123,16 @@ def _column_and_vector(
     column, vector = by_shape.get((shape[0], 1)), by_shape.get((shape[0],))
     if column is None or vector is None or _is_meant(program, column):
         return None
-    if _is_meant(program, vector) and not _is_flat(program, vector, column):
+    if _is_meant(program, vector) and not _is_flat(program, vector, column) and not _is_of_losses(program, column):
         return None
     return column, vector
+
+
+def _is_of_losses(program: Program, column: Operand) -> bool:
+    """Whether a loss that is not reduced has made the column: a number for each example, which needs no table."""
+    assert column.ref is not None
+    number = program.producer.get(column.ref)
+    return number is not None and program.does(program.node(number), *_LOSSES)
 
 
 def _is_meant(program: Program, operand: Operand) -> bool:

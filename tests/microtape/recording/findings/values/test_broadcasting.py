@@ -122,3 +122,19 @@ def test_the_mean_of_a_difference_is_unharmed(loss: Callable[[mt.Tensor, mt.Tens
     x, y = mt.ones(SIZE, 1, requires_grad=True), mt.arange(float(SIZE)).requires_grad_()
     found = findings(mt.record(loss(x * 2, y).backward))
     assert [one.severity for one in found if one.kind == "broadcast"][:1] == [severity]
+
+
+@pytest.mark.parametrize("loss", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+def test_a_part_of_the_weights_times_losses_of_examples_is_told(engine: Any, loss: str) -> None:
+    x, y = engine.rand(SIZE, 1).requires_grad_(), engine.rand(SIZE, 1)
+    weights = engine.rand(3 * SIZE)
+    losses = getattr(engine.nn.functional, loss)
+
+    def weighted(weights: Any, losses: Any) -> list[str]:
+        return told(lambda: (weights * losses()).mean())
+
+    assert len(weighted(weights[:SIZE], lambda: losses(x, y, reduction="none"))) == 1
+    assert len(weighted(weights[engine.arange(SIZE)], lambda: losses(x, y, reduction="none"))) == 1
+    assert not weighted(weights[:SIZE, None], lambda: losses(x, y, reduction="none"))
+    assert not weighted(weights[:SIZE], lambda: losses(x, y, reduction="none")[:, 0])
+    assert not weighted(weights[:SIZE], lambda: x * 2)  # which may be a table on purpose

@@ -1,0 +1,18 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+bikes = torch.randn(36, 5)
+breaks = (bikes[:, :1] + 0.5 * torch.randn(36, 1) > 0.8).float()
+costs = 1 + 4 * torch.rand(36)
+garage = nn.Sequential(nn.Linear(5, 12), nn.Tanh(), nn.Linear(12, 1))
+criterion = nn.BCEWithLogitsLoss(reduction="none")
+optimizer = torch.optim.Adam(garage.parameters(), lr=0.01)
+for epoch in range(3):
+    for first in range(0, 36, 12):
+        batch = slice(first, first + 12)
+        losses = criterion(garage(bikes[batch]), breaks[batch])
+        loss = (costs[batch] * losses).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

@@ -37,7 +37,7 @@ FindingKind: TypeAlias = Literal[
     "batch dimension",  # taken for the one that a module runs along
     "no effect",  # of a statement: a result that nobody keeps, a method that is named and not called
     "reshape",  # that moves no number, where dimensions were perhaps to change places
-    "probabilities",  # bounded numbers, rates or variances, given to a loss that takes scores, logarithms or more than 0
+    "probabilities",  # bounded numbers, rates or variances, given to a loss that takes something else
     "target",  # that its loss is not made for, such as labels 0 and 1 where it takes 1 and -1
     "attention",  # whose weights add up to 1 over another dimension, or are of what lies ahead or is masked
     "learning target",  # which gradients move towards what it is compared with

@@ -29,6 +29,7 @@ from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.rebound import rebound_in_vain
+from microtape.recording.findings.statements.same_module import loads_itself
 from microtape.recording.findings.statements.uncalled import never_called
 from microtape.recording.findings.statements.used_up import used_up
 from microtape.recording.findings.training.advantages import learned_advantages
@@ -68,8 +69,8 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    never_called, rebound_in_vain, lost_results, used_up, failures, refused, wrong_shapes, wrong_sums, not_finite,
-    wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
+    never_called, rebound_in_vain, lost_results, used_up, loads_itself, failures, refused, wrong_shapes, wrong_sums,
+    not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties, bare_numbers,
     results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
     idle_steps, faded_steps, never_stepped, steps_without_gradients, zero_gradients, cancelling_gradients,

@@ -34,6 +34,7 @@ from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.own_backward import never_asked_for
 from microtape.recording.findings.statements.rebound import rebound_in_vain
+from microtape.recording.findings.statements.same_module import loads_itself
 from microtape.recording.findings.statements.same_tensor import added_to_itself
 from microtape.recording.findings.statements.uncalled import never_called
 from microtape.recording.findings.statements.used_up import used_up
@@ -82,16 +83,16 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
-    never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, failures, refused, wrong_shapes,
-    wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient, constant_penalties,
-    bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without, gradients_of_functions, never_reset,
-    left_by_another_loss, discarded_gradients, strange_steps, twice_given, idle_steps, faded_steps, never_stepped,
-    steps_without_gradients, norms_of_single_numbers, zero_gradients, cancelling_gradients, identical_units,
-    repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain, clipped_in_parts, steps_without_scaler,
-    forgetful_optimizers, written_through_a_view, taken_for_copies, unmeant_broadcasts, batch_for_time,
-    picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted, reshaped_for_transposed,
-    probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms, variances_of_zero,
-    unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
+    never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
+    wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
+    constant_penalties, bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without,
+    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
+    idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers, zero_gradients,
+    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain,
+    clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view, taken_for_copies,
+    unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted,
+    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms,
+    variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
     learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."

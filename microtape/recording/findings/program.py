@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+_ASSIGNS_GRADIENT = re.compile(
+    r"\._?grad(\.data)?\s*([-+*/]=|=(?!=|\s*None\b)|\.(copy_|add_|lerp_)\()|setattr\([^)]*grad|=\s*\w+\.grad\.data\b"
+)
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
 """How DistributedDataParallel says that parameters were not used."""
 
@@ -222,6 +225,11 @@ class Program(Names):
     def trees(self) -> Sequence[tuple[str, ast.Module]]:
         """The syntax trees of the recorded source files, by name; a file that is no Python is left out."""
         return [(file, tree) for file, text in self.recording.sources.items() if (tree := tree_of(text)) is not None]
+
+    @cached_property
+    def assigns_gradients(self) -> bool:
+        """Whether the program writes to a .grad itself, as `p.grad = q.grad` does: a leaf may learn without a pass."""
+        return any(_ASSIGNS_GRADIENT.search(text) for text in self.recording.sources.values())
 
     @cached_property
     def files_with_passes(self) -> Sequence[str]:

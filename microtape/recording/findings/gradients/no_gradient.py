@@ -10,6 +10,7 @@ from typing import NamedTuple
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.copies import copied_modules, following_modules, is_in_use, unused_part
+from microtape.recording.findings.gradients.originals import stepped_originals, without_assigned
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
@@ -56,12 +57,16 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     missing = [one for one in missing if not one.name.startswith(followers)]
     in_use = [one for one in missing if copied and is_in_use(program, one)]
     copied = {path: copy for path, copy in copied.items() if not any(one.name.startswith(f"{path}.") for one in in_use)}
+    missing = without_assigned(program, missing, copied)
+    stepped = stepped_originals(program, missing, copied)
+    causes = {module: _copied(program, module, copy) for module, copy in copied.items()}
+    causes.update((module, _stepped_in_vain(program, module, *found)) for module, found in stepped.items())
     found: dict[tuple[_Cause, int], _Missing] = {}
     for leaf in missing[:_MOST_LEAVES]:
-        module = next((one for one in copied if leaf.name.startswith(f"{one}.")), None)
+        module = next((one for one in causes if leaf.name.startswith(f"{one}.")), None)
         position, pass_ = _pass_for(program, leaf, complete)
         border = _border(program, leaf, pass_) if module is None else None
-        cause = _copied(program, module, copied[module]) if module is not None else (
+        cause = causes[module] if module is not None else (
             _cut_off(program, border, pass_) if border is not None else _cause(program, leaf, position, pass_)
         )  # fmt: skip
         one = found.setdefault((cause, position), _Missing(cause, position, [], []))
@@ -126,6 +131,18 @@ def _copied(program: Program, module: str, copy: str) -> _Cause:
         f"The loss is computed with copies of {module}, such as {copy}, that began with the same numbers.",
         f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
         program.made_at(f"{module}.weight", module), is_meant=True,
+    )  # fmt: skip
+
+
+def _stepped_in_vain(program: Program, module: str, copy: str, step: Place) -> _Cause:
+    """A module that an optimiser steps, while new copies of it get all gradients, as in meta-learning."""
+    return _Cause(
+        f"its copies do, and {at(step)} changes nothing", f"{at(step)} changes nothing",
+        f"The loss is computed with new copies of {module}, such as {copy}: these get the gradients. "
+        f"{expression(program.recording, step)} at {at(step)} has the leaves of {module} itself.",
+        f"Hand them over before the step: `for p, q in zip({module}.parameters(), {copy}.parameters()): "
+        "p.grad = q.grad`. Or use no copy, but functional_call with p - lr * g.",
+        step,
     )  # fmt: skip
 
 

@@ -79,11 +79,12 @@ def strange_steps(program: Program) -> Iterator[Finding]:
         if program.node(step.node).variable not in changed and step.grad_after is not None
     ]
     used = {one.place for one in recording.updates if recording.tensors[one.tensor].node is not None}
-    for one in recording.updates:
-        if one.place is None or one.place in used or ".step(" not in expression(recording, one.place) or not missed:
+    for one in recording.updates if missed and not program.assigns_gradients else ():
+        before = [each for each in missed if recording.passes[each[0]].index < one.passes]  # others may be updated yet
+        if one.place is None or one.place in used or ".step(" not in expression(recording, one.place) or not before:
             continue
-        position, step = missed[0]
-        names = list(dict.fromkeys(program.name(other.node) for _, other in missed))
+        position, step = before[0]
+        names = list(dict.fromkeys(program.name(other.node) for _, other in before))
         what, where = expression(recording, one.place), at(one.place)
         yield Finding(
             "no update", "error",

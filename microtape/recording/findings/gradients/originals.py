@@ -1,0 +1,74 @@
+"""Modules that an optimiser steps, while all gradients go to copies of them that are made again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from microtape.recording.findings.program import Program
+from microtape.recording.model.model import Place, TensorRecord
+from microtape.recording.model.source import expression
+
+_COPY = re.compile(
+    r"([\w.]+) = (?:copy\.)?deepcopy\((?:self\.)?([\w.]+)\)"
+    r"|([\w.]+)\.load_state_dict\((?:self\.)?([\w.]+)\.state_dict\(\)\)"
+)
+_FEWEST = 2  # copies: a single one may be what the optimiser was meant for
+
+
+def stepped_originals(
+    program: Program, missing: Sequence[TensorRecord], copied: Mapping[str, str]
+) -> Mapping[str, tuple[str, Place]]:
+    """The modules without gradients that an optimiser steps in vain, each with the name of its copies and that step.
+
+    `copied` are the modules that are known to have copies, by their numbers; others by the text.
+    """
+    stepped = [one for one in missing if one.id in program.updated]
+    if not stepped or program.assigns_gradients:
+        return {}
+    found = {}
+    for module, copy in (*copied.items(), *_written_copies(program, stepped)):
+        if module not in found and (step := _step_in_vain(program, module, copy, stepped)) is not None:
+            found[module] = copy, step
+    return found
+
+
+def without_assigned(
+    program: Program, missing: Sequence[TensorRecord], copied: Mapping[str, str]
+) -> list[TensorRecord]:
+    """The same without those that no operation uses, if the program may hand them the gradients of others."""
+    if not program.assigns_gradients:
+        return list(missing)
+    originals = tuple(f"{one}." for one in {**copied, **dict(_written_copies(program, missing))})
+    return [one for one in missing if one.node is not None or not one.name.startswith(originals)]
+
+
+def _written_copies(program: Program, missing: Sequence[TensorRecord]) -> Iterator[tuple[str, str]]:
+    """The paths of modules and of their copies, as the program writes `deepcopy` or `load_state_dict`."""
+    for text in program.recording.sources.values():
+        for groups in _COPY.findall(text):
+            copy, module = (one for one in groups if one)
+            path = next((found for one in missing if (found := _path_to(module, one.name))), "")
+            if path:
+                yield path, copy.removeprefix("self.")
+
+
+def _path_to(module: str, leaf: str) -> str:
+    """`maml.net` for the module `net` and the leaf `maml.net.0.weight`; empty if the leaf is not in it."""
+    before, is_there, _ = f".{leaf}".partition(f".{module}.")
+    return f"{before}.{module}".removeprefix(".") if is_there else ""
+
+
+def _step_in_vain(program: Program, module: str, copy: str, stepped: Sequence[TensorRecord]) -> Place | None:
+    """The step of an optimiser that has only leaves of a module to which no gradient comes, if its copies are several.
+
+    A model may hold the pattern of its layers beside their copies, and an optimiser has both.
+    """
+    inside = {one.id for one in stepped if one.name.startswith(f"{module}.")}
+    copies = [one.name for one in program.leaves if one.node is not None and _path_to(copy, one.name)]
+    if not inside or len(copies) < _FEWEST * len({*copies}) or not copies:
+        return None
+    idle = {one.place for leaf in inside for one in program.updated[leaf] if one.change == 0}
+    serving = {one.place for one in program.recording.updates if one.change != 0 or one.tensor not in inside}
+    steps = (one for one in idle - serving if one is not None and ".step(" in expression(program.recording, one))
+    return min(steps, default=None)

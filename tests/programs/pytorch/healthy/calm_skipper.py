@@ -1,0 +1,30 @@
+import torch
+
+torch.manual_seed(2)
+
+
+class Skipper:
+    def __init__(self, net, slow):
+        self.net = net
+        self.target_net = slow
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.05)
+
+    def learn(self, wind, gain, later):
+        with torch.no_grad():
+            goal = gain + 0.9 * self.target_net(later).max(1).values
+        loss = (self.net(wind).max(1).values - goal).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    def follow(self):
+        self.target_net.load_state_dict(self.net.state_dict())
+
+
+skipper = Skipper(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4))
+for tack in range(8):
+    wind, later = torch.randn(10, 3), torch.randn(10, 3)
+    print(tack, skipper.learn(wind, wind.sum(1), later))
+    if tack % 3 == 2:
+        skipper.follow()

@@ -57,6 +57,7 @@ from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
 from microtape.recording.findings.training.scaled import steps_without_scaler
+from microtape.recording.findings.training.stale import stale_steps
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.twice_given import twice_given
@@ -86,14 +87,15 @@ _DETECTORS: tuple[_Detector, ...] = (
     never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
     wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without,
-    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, twice_given,
-    idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers, zero_gradients,
-    cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode, clipped_in_vain,
-    clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view, taken_for_copies,
-    unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch, averaged_before_weighted,
-    reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms, rates_for_logarithms,
-    variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
-    learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, stale_steps,
+    twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
+    zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
+    clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
+    taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
+    averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
+    rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention,
+    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
+    nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."
@@ -124,6 +126,8 @@ def _find(recording: Recording) -> tuple[Finding, ...]:
     found = [one for one in found if one.kind not in ("refused", "no gradient") or one.place not in causes]
     if any(one.kind in ("wrong sum", "wrong shape") for one in found):
         found = [one for one in found if one.kind != "accumulated"]  # which takes for granted that .grad is a sum
+    missed = {one.tensor for one in found if one.kind == "no update" and one.severity == "error"}
+    found = [one for one in found if (one.kind, one.severity) != ("accumulated", "notice") or one.tensor not in missed]
     told = {one.place for one in found if one.kind == "no gradient"}  # the leaves that lack it say more
     found = [one for one in found if one.kind != "missing gradient" or one.place not in told]
     return tuple(sorted(_diverged_first(found), key=lambda one: _SEVERITIES.index(one.severity)))

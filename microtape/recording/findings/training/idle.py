@@ -7,7 +7,7 @@ import functools
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from microtape.recording.findings.finding import Finding
@@ -15,7 +15,7 @@ from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
-from microtape.recording.model.source import expression, tree_of
+from microtape.recording.model.source import expression, only_assignment, place_in, text_of, tree_of
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
 _SCHEDULE = re.compile(r"lr_scheduler|LR$")
@@ -109,13 +109,21 @@ def never_stepped(program: Program) -> Iterator[Finding]:
         return
     if recording.updates:
         if optimizer := left_alone(program):
+            made = only_assignment(recording, optimizer)
+            lines = [
+                f"It was made at {at(made)}. Only other optimisers step." if made else "Only other optimisers step."
+            ]
+            remedy = f"Call {optimizer}.step() after the backward of its loss: perhaps another one's is called there."
+            if (twice := _stepped_twice(recording.sources.get(place.file, ""))) is not None:
+                first, second = (place_in(recording, place.file, one) for one in twice)
+                what, place = text_of(twice[1]), second
+                lines.append(f"{what} is called at {at(first)} and again at {at(second)}.")
+                remedy = f"One of the two is probably meant for {optimizer}: call {optimizer}.step() there."
             yield Finding(
                 "no update", "error",
                 headline(f"{optimizer} learns nothing: {optimizer}.step() is never called",
                          f"{optimizer}.step() is never called"),
-                ("Only other optimisers step.",),
-                f"Call {optimizer}.step() after the backward of its loss: perhaps another one's is called there.",
-                place, complete[-1],
+                tuple(lines), remedy, place, complete[-1],
             )  # fmt: skip
         return
     if len(again) > 1 and (optimizer := _never_called_to_step(recording.sources.get(place.file, ""))):
@@ -160,12 +168,54 @@ def left_alone(program: Program) -> str:
 
 
 @functools.lru_cache(maxsize=64)
+def _stepped_twice(source: str) -> tuple[ast.Call, ast.Call] | None:
+    """The calls of the only `step` that stands twice in one block, as in the body of a loop."""
+    found: dict[tuple[int, str], list[ast.Call]] = {}
+    for node in ast.walk(tree_of(source) or ast.Module([], [])):
+        for one in getattr(node, "body", []) if isinstance(node, ast.For | ast.While | ast.FunctionDef) else ():
+            match one:
+                case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "step"), []) as call):
+                    found.setdefault((id(node), name), []).append(call)
+    several = [calls for calls in found.values() if len(calls) > 1]
+    return (several[0][0], several[0][1]) if len(several) == 1 and len(several[0]) == 2 else None
+
+
+@functools.lru_cache(maxsize=64)
 def _is_passed_on(source: str, name: str) -> bool:
-    """Whether a variable stands somewhere by itself, as in a list of optimisers, so that others may call its `step`."""
+    """Whether a variable stands somewhere by itself, as in a list of optimisers, so that others may call its `step`.
+
+    A function may make and return it, if what calls that gives it the same name.
+    """
     nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
+    returned = [one for one in nodes if isinstance(one, ast.FunctionDef) and _is_returned(nodes, one, name)]
+    nodes = [one for one in nodes if not any(one in ast.walk(each) for each in _returns_of(returned))]
     loads = [one for one in nodes if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)]
     owners = [one.value for one in nodes if isinstance(one, ast.Attribute)]
     return len(loads) > sum(any(one is each for each in owners) for one in loads)
+
+
+def _returns_of(functions: Sequence[ast.FunctionDef]) -> list[ast.Return]:
+    return [one for each in functions for one in ast.walk(each) if isinstance(one, ast.Return)]
+
+
+def _is_returned(nodes: Sequence[ast.AST], function: ast.FunctionDef, name: str) -> bool:
+    """Whether all calls of a function give the same name to the variable that it returns."""
+    calls = [one for one in nodes if isinstance(one, ast.Call) and text_of(one.func) == function.name]
+    kept = 0
+    for returned in _returns_of([function]):
+        position = _names_of(returned.value).index(name) if name in _names_of(returned.value) else None
+        for one in nodes if position is not None else ():
+            match one:
+                case ast.Assign([target], value) if value in calls and _names_of(target)[position:][:1] == [name]:
+                    kept += 1
+    return kept > 0 and kept == len(calls)
+
+
+def _names_of(value: ast.expr | None) -> list[str]:
+    """The variables of `a` or `a, b`."""
+    if isinstance(value, ast.Tuple):
+        return [text_of(one) for one in value.elts]
+    return [text_of(value)] if value is not None else []
 
 
 @functools.lru_cache(maxsize=64)

@@ -70,7 +70,9 @@ def never_reset(program: Program) -> Iterator[Finding]:
         yield _never_reset(program, [one[0] for one in again], position, step, update, learns)
     elif summed:
         leaf, position, step = summed[0]
-        yield _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+        found = _added_up(program, [one[0] for one in summed if one[1] == position], position, step)
+        if found.severity != "notice" or not left_alone(program):  # an optimiser has them, and never steps
+            yield found
 
 
 def _are_alike(program: Program, earlier: int, later: int) -> bool:

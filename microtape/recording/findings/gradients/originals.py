@@ -40,7 +40,14 @@ def without_assigned(
     if not program.assigns_gradients:
         return list(missing)
     originals = tuple(f"{one}." for one in {**copied, **dict(_written_copies(program, missing))})
-    return [one for one in missing if one.node is not None or not one.name.startswith(originals)]
+    unused = {one.id for one in missing if one.node is None and one.name.startswith(originals)}
+    return [one for one in missing if one.id not in unused and not _is_of_a_loop(program, one.name)]
+
+
+def _is_of_a_loop(program: Program, name: str) -> bool:
+    """Whether a name is that of the variable of a loop: `q` of `for p, q in zip(...)`, which keeps the last of them."""
+    loop = re.compile(rf"\bfor\b[^\n]*\b{re.escape(name)}\b[^\n]*\bin\b")
+    return name.isidentifier() and any(loop.search(text) for text in program.recording.sources.values())
 
 
 def _written_copies(program: Program, missing: Sequence[TensorRecord]) -> Iterator[tuple[str, str]]:

@@ -130,16 +130,17 @@ def _several_classes(program: Program, nodes: Sequence[NodeRecord]) -> Finding |
             continue
         along = 1 if value.ndim > 1 else 0
         marked = value.sum(axis=along, dtype=np.float64)
-        if not ((value == 0) | (value == 1)).all() or marked.max() < 2:
+        is_mixed = (marked > 1) & (marked < value.shape[along])  # label_smoothing gives all classes a share
+        if not ((value == 0) | (value == 1)).all() or not is_mixed.any():
             continue
         if not _is_of_a_layer(program, soft, value.shape[along]) or _has_such_an_input(program, value.shape, product):
             continue
-        name, several = _name(program, refs[0]), int((marked > 1).sum())
+        name, several = _name(program, refs[0]), int(is_mixed.sum())
         return _finding(
             program, product, f"cross_entropy at {at(product.place)} takes one class per example, not several",
             name,
             (f"Of {count(marked.size, 'example')} of {name.removeprefix('a part of ')}, {several:,} have "
-             f"several of the {value.shape[along]} classes marked by 1, up to {int(marked.max())}. A target is made of "
+             f"several of the {value.shape[along]} classes marked by 1, up to {int(marked[is_mixed].max())}. A target is made of "
              "probabilities, whose sum is 1.",
              "softmax makes the classes rivals: a probability can grow only as others shrink."),
             "Use BCEWithLogitsLoss, which decides on each label alone. If only one of the labels can be right, divide "

@@ -74,6 +74,8 @@ def test_a_target_that_a_loss_is_not_made_for(tmp_path: Path, engine: str, lines
         SOFT.format("bits / bits.sum(1, keepdim=True).clamp(min=1)"),
         SOFT.format("F.one_hot(bits.argmax(1), 4).float()"),
         SOFT.format("F.one_hot(bits.argmax(1), 4).float(), label_smoothing=0.1"),
+        SOFT.format("bits.argmax(1), label_smoothing=0.1"),
+        SOFT.format("bits.argmax(1).clamp(min=1), label_smoothing=0.1, ignore_index=1"),
         SOFT.format("0.3 * F.one_hot(bits.argmax(1), 4) + 0.7 * F.one_hot(bits.argmin(1), 4)"),
         SOFT.format("2.0 * F.one_hot(bits.argmax(1), 4)"),  # weights of the examples
         "loss = F.cross_entropy(scores @ layer(x.flip(0)).T, torch.ones(6, 6))",  # pairs, with several partners

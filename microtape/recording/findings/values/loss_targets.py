@@ -135,12 +135,12 @@ def _several_classes(program: Program, nodes: Sequence[NodeRecord]) -> Finding |
             continue
         if not _is_of_a_layer(program, soft, value.shape[along]) or _has_such_an_input(program, value.shape, product):
             continue
-        name, several = _name(program, refs[0]), int(is_mixed.sum())
+        name, several, most = _name(program, refs[0]), int(is_mixed.sum()), int(marked[is_mixed].max())
         return _finding(
             program, product, f"cross_entropy at {at(product.place)} takes one class per example, not several",
             name,
             (f"Of {count(marked.size, 'example')} of {name.removeprefix('a part of ')}, {several:,} have "
-             f"several of the {value.shape[along]} classes marked by 1, up to {int(marked[is_mixed].max())}. A target is made of "
+             f"several of the {value.shape[along]} classes marked by 1, up to {most}. A target is made of "
              "probabilities, whose sum is 1.",
              "softmax makes the classes rivals: a probability can grow only as others shrink."),
             "Use BCEWithLogitsLoss, which decides on each label alone. If only one of the labels can be right, divide "

@@ -15,4 +15,4 @@ for painting in range(3):
     artist_step.zero_grad()
     fooled = loss(critic(painted), real)
     fooled.backward()
-    critic_step.step()
+    critic_step.step()  # now that it has judged the artist

@@ -298,6 +298,11 @@ class Program(Names):
             return node.variable
         return next((ref.tensor for ref in node.outputs if ref is not None), None)
 
+    def shape_of(self, node: NodeRecord) -> tuple[int, ...] | None:
+        """The shape of a node's leaf, or of its first output; None if it has neither."""
+        tensor = self.tensor_of(node)
+        return self.recording.tensors[tensor].shape if tensor is not None else None
+
     def made_at(self, name: str, part: str = "") -> Place | None:
         """Where a variable is assigned, or a part of a module; see `makers`."""
         return made_at(self.recording, name, part)

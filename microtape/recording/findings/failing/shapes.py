@@ -42,10 +42,10 @@ def _ends_well(program: Program, pass_: Pass) -> bool:
 def _wrong_in(program: Program, position: int, step: BackwardStep) -> Finding | None:
     """What a step delivers, or stores, in a wrong shape."""
     for one in step.deliveries:
-        shape, wanted = _shape(one.term), _shape_of(program, one.node)
+        shape, wanted = _shape(one.term), program.shape_of(program.node(one.node))
         if shape is not None and wanted is not None and not _spreads(shape, wanted):
             return _delivered(program, position, step, one.node, shape, wanted)
-    shape, wanted = _shape(step.grad_after), _shape_of(program, step.node)
+    shape, wanted = _shape(step.grad_after), program.shape_of(program.node(step.node))
     if shape is not None and wanted is not None and not _fits(program, step.node, step.grad_after):
         return _stored(program, position, step, shape, wanted)
     return None
@@ -93,7 +93,7 @@ def _finding(
 
 def _fits(program: Program, node: int, grad: Value | None) -> bool:
     """Whether a `.grad` has the shape of its number. A single number may be an array or not, as numpy likes."""
-    shape, wanted = _shape(grad), _shape_of(program, node)
+    shape, wanted = _shape(grad), program.shape_of(program.node(node))
     return shape is None or wanted is None or shape == wanted or (np.prod(shape) == np.prod(wanted) == 1)
 
 
@@ -115,12 +115,6 @@ def _words(shape: Shape) -> str:
 
 def _shape(value: Value | None) -> Shape | None:
     return None if value is None else tuple(value.shape)
-
-
-def _shape_of(program: Program, node: int) -> Shape | None:
-    """The shape of the number that a row computed, or of a leaf."""
-    tensor = program.tensor_of(program.node(node))
-    return None if tensor is None else tuple(program.recording.tensors[tensor].shape)
 
 
 def _is_leaf(program: Program, node: int) -> bool:

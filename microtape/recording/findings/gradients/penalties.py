@@ -24,7 +24,7 @@ def one_norm_for_all(program: Program) -> Iterator[Finding]:
         return
     told = set()
     for node in program.doing(*_NORMS):
-        if node.place is None or node.place in told or _shape(program, node) != ():
+        if node.place is None or node.place in told or program.shape_of(node) != ():
             continue
         target, gradient = _target(program, node), _gradient(program, node)
         if target is None or gradient is None:
@@ -80,11 +80,6 @@ def _is_of_examples(program: Program, pass_: Pass, shape: tuple[int, ...]) -> bo
         return False
     roots = [tensors[one.tensor].shape for one in pass_.root_tensors if one is not None]
     return len(pass_.roots) == 1 and roots in ([shape[:1]], [(shape[0], 1)])
-
-
-def _shape(program: Program, node: NodeRecord) -> tuple[int, ...] | None:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else None
 
 
 def _finding(program: Program, node: NodeRecord, gradient: TensorRef, target: float) -> Finding:

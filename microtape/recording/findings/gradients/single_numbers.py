@@ -24,7 +24,7 @@ def norms_of_single_numbers(program: Program) -> Iterator[Finding]:
             continue
         told.add(node.place)
         norm = "layer_norm" if program.does(node, *_NORMS[:2]) else "group_norm"
-        bias, shape = input_at(program, node, 2), _shape(program, node)
+        bias, shape = input_at(program, node, 2), program.shape_of(node) or ()
         result = f"{program.name(bias.id)} alone" if bias is not None else "the same"
         remedy = "Leave it out after a layer of one output: normalise the many features in front of that layer."
         if norm == "group_norm":
@@ -44,7 +44,7 @@ def is_of_single_numbers(program: Program, node: NodeRecord) -> bool:
     """Whether a node is a norm whose groups have one number each."""
     if not program.does(node, *_NORMS):
         return False
-    shape = _shape(program, node)
+    shape = program.shape_of(node) or ()
     if not math.prod(shape):
         return False
     mean = next((one.ref for one in node.saved if one.name == "mean"), None)
@@ -55,8 +55,3 @@ def is_of_single_numbers(program: Program, node: NodeRecord) -> bool:
         return math.prod(shape[1:]) == int(said["groups"])
     dims = [int(one) for one in re.findall(r"\d+", said.get("dims", ""))]
     return bool(dims) and max(dims) < len(shape) and all(shape[one] == 1 for one in dims)
-
-
-def _shape(program: Program, node: NodeRecord) -> tuple[int, ...]:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else ()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import history, input_at, inputs
+from microtape.recording.findings.histories import SAME_NUMBERS, history, input_at, inputs
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place
 from microtape.recording.model.source import expression

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at, inputs
+from microtape.recording.findings.histories import input_at, inputs, is_parameter
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.model import NodeRecord, Place, Value
@@ -36,7 +35,7 @@ def attention(program: Program) -> Iterator[Finding]:
     """
     told, ahead, reads_forward = set[Place | None](), dict[Place | None, Finding](), False
     for node in program.doing("softmax"):
-        shape = _shape(program, node)
+        shape = program.shape_of(node) or ()
         if len(shape) < 2 or node.place in told or not _is_of_scores(program, node):
             continue
         found = _over_another_dimension(program, node, shape)
@@ -51,31 +50,19 @@ def attention(program: Program) -> Iterator[Finding]:
     yield from ahead.values() if not reads_forward else ()
 
 
-def _shape(program: Program, node: NodeRecord) -> tuple[int, ...]:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else ()
-
-
 def _is_of_scores(program: Program, node: NodeRecord) -> bool:
     """Whether the operand of a softmax is a product of two results, perhaps scaled and masked, not of a parameter."""
-    rows = _shape(program, node)[-2:]
+    rows = (program.shape_of(node) or ())[-2:]
     for _ in range(_FARTHEST):
         before = inputs(program, node)
         if program.does(node, *_PRODUCTS) and len(before) == 2:
-            return all(_is_computed(program, one) for one in before)
-        if not before or _shape(program, before[0])[-2:] != rows:
+            return not any(is_parameter(program, one) for one in before)
+        if not before or (program.shape_of(before[0]) or ())[-2:] != rows:
             return False
         node = before[0]
         if not program.does(node, *_SAME_ELEMENTS, *_PRODUCTS):
             return False
     return False
-
-
-def _is_computed(program: Program, node: NodeRecord) -> bool:
-    """Whether a node's result is no parameter in another shape."""
-    while program.does(node, "t", *SAME_NUMBERS) and len(before := inputs(program, node)) == 1:
-        node = before[0]
-    return node.kind != "accumulate"
 
 
 def _over_another_dimension(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
@@ -133,10 +120,10 @@ def _weighted_sum(program: Program, node: NodeRecord, shape: tuple[int, ...]) ->
             if left is None or right is None or left.id == right.id:
                 return None
             return user, last if left.id == node.id else -3 - last
-        rows = _shape(program, user)[-2:]
+        rows = (program.shape_of(user) or ())[-2:]
         if _is_transposed(program, user, len(shape)):
             last = -3 - last
-        elif not program.does(user, *_SAME_ELEMENTS) or rows != _shape(program, node)[-2:]:
+        elif not program.does(user, *_SAME_ELEMENTS) or rows != (program.shape_of(node) or ())[-2:]:
             return None
         if len(inputs(program, user)) != 1:
             return None

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at, inputs
+from microtape.recording.findings.histories import SAME_NUMBERS, input_at, inputs
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Summary, Value
@@ -104,8 +103,7 @@ def _of_others(program: Program, node: NodeRecord, made: NodeRecord, which: str)
     if program.does(node, *_OF_LABELS):
         least = format_number(math.log1p(math.exp(-1)))
         return (f"Scores lie between -1 and 1, so the loss of an element cannot fall below {least}.",)
-    tensor = program.tensor_of(made)
-    shape = program.recording.tensors[tensor].shape if tensor is not None else ()
+    shape = program.shape_of(made) or ()
     classes = shape[-1] if len(shape) in (1, 2) else 0
     if classes < 2:
         return ("Scores lie between -1 and 1, so the loss cannot come near 0.",)

@@ -86,17 +86,12 @@ def _has_no_rows(program: Program, node: NodeRecord, after: tuple[int, ...]) -> 
     """Whether a reshape gets a parameter, all rows of an example as one, or what had the shape of its result."""
     while before := inputs(program, node):
         node = before[0]
-        shape = _shape(program, node)
+        shape = program.shape_of(node) or ()
         if node.variable is not None or shape == after or (len(shape) == 2 and shape[0] == after[0]):
             return True
         if not program.does(node, *RESHAPING, "expand"):
             return False
     return False
-
-
-def _shape(program: Program, node: NodeRecord) -> tuple[int, ...]:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else ()
 
 
 def _is_product(program: Program, node: NodeRecord) -> bool:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at, inputs
+from microtape.recording.findings.histories import inputs, maker_at
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
 
@@ -26,7 +25,7 @@ def rates_for_logarithms(program: Program) -> Iterator[Finding]:
             continue
         told.add(node.place)
         exponential = next((one for one in _inside(program, node) if program.does(one, "exp")), None)
-        rate = _made_of(program, exponential) if exponential is not None else None
+        rate = maker_at(program, exponential, 0) if exponential is not None else None
         if exponential is None or rate is None or not program.does(rate, *_POSITIVE):
             continue
         how = next(one for one in _POSITIVE if program.does(rate, one))
@@ -54,14 +53,6 @@ def _inside(program: Program, node: NodeRecord) -> Iterator[NodeRecord]:
                 waiting.append(one)
 
 
-def _made_of(program: Program, node: NodeRecord) -> NodeRecord | None:
-    """What has made the numbers that a node gets, perhaps in another shape."""
-    before = input_at(program, node, 0)
-    while before is not None and program.does(before, *SAME_NUMBERS):
-        before = input_at(program, before, 0)
-    return before
-
-
 def variances_of_zero(program: Program) -> Iterator[Finding]:
     """One finding for each place where gaussian_nll_loss gets variances from relu, of which some are 0."""
     calls: dict[Place, list[NodeRecord]] = {}
@@ -71,7 +62,7 @@ def variances_of_zero(program: Program) -> Iterator[Finding]:
     for place, nodes in calls.items():
         for node in nodes[:_MOST_CALLS]:
             copy = next((one for one in _inside(program, node) if program.does(one, "clone")), None)
-            relu = _made_of(program, copy) if copy is not None else None
+            relu = maker_at(program, copy, 0) if copy is not None else None
             ref = next(iter(operand_refs(copy)), None) if copy is not None else None
             if relu is None or ref is None or not program.does(relu, "relu"):
                 continue

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at, inputs
+from microtape.recording.findings.histories import SAME_NUMBERS, input_at, inputs, is_parameter
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Place, Summary, TensorRef
@@ -70,8 +69,7 @@ def _sentence(text: str) -> str:
 
 def _is_averaged(program: Program, node: NodeRecord) -> bool:
     """Whether a loss of many examples is one number, or made one at once: else some may be left out by a mask."""
-    tensor = program.tensor_of(node)
-    if tensor is None or program.recording.tensors[tensor].shape == ():
+    if not program.shape_of(node):
         return True
     users = [program.node(one) for one in program.users(node.id)]
     return bool(users) and all(program.does(one, "sum", "mean") for one in users)
@@ -167,16 +165,9 @@ def _is_of_a_layer(program: Program, node: NodeRecord, classes: int) -> bool:
         before = some[0] if len(some) == 1 else None
     if before is None or not program.does(before, *_LAYERS, *_CONVOLUTIONS):
         return False
-    tensor = program.tensor_of(before)
-    shape = program.recording.tensors[tensor].shape if tensor is not None else ()
+    shape = program.shape_of(before) or ()
     outputs = shape[1:2] if program.does(before, *_CONVOLUTIONS) else shape[-1:]
-    return outputs == (classes,) and any(_is_a_weight(program, one) for one in inputs(program, before))
-
-
-def _is_a_weight(program: Program, node: NodeRecord) -> bool:
-    while program.does(node, "t", *SAME_NUMBERS) and len(before := inputs(program, node)) == 1:
-        node = before[0]
-    return node.kind == "accumulate"
+    return outputs == (classes,) and any(is_parameter(program, one) for one in inputs(program, before))
 
 
 def _has_such_an_input(program: Program, shape: tuple[int, ...], product: NodeRecord) -> bool:

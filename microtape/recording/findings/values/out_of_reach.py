@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at
+from microtape.recording.findings.histories import maker_at
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Place, TensorRef
@@ -68,9 +67,7 @@ def _comparison(program: Program, node: NodeRecord) -> _Comparison | None:
     others = [one.ref for one in node.operands if one.ref is not None and one.ref not in program.producer]
     if len(learned) != 1 or len(others) != 1 or not _is_loss(program, node, others[0]):
         return None
-    made = input_at(program, node, learned[0])
-    while made is not None and program.does(made, *SAME_NUMBERS):
-        made = input_at(program, made, 0)
+    made = maker_at(program, node, learned[0])
     which = next((one for one in _GIVES if made is not None and program.does(made, one)), "")
     return _Comparison(node, made, which, others[0]) if made is not None and which else None
 
@@ -81,26 +78,21 @@ def _is_loss(program: Program, node: NodeRecord, targets: TensorRef) -> bool:
     What is not reduced at once may be masked, or be the logarithm of a density, such as that of drawn actions.
     """
     if program.does(node, *_LOSSES):
-        return _shape(program, node) == ()
+        return program.shape_of(node) == ()
     penalty = _only_user(program, node)
     if penalty is None or not program.does(penalty, *_PENALTIES):
         return False
     if penalty.op == "pow" and not {"2", "2.0"} & {one.text for one in penalty.operands}:
         return False
-    if _shape(program, node) != program.recording.tensors[targets.tensor].shape:
+    if program.shape_of(node) != program.recording.tensors[targets.tensor].shape:
         return False  # such as distances to several centres
     reduced = _only_user(program, penalty)
-    return reduced is not None and program.does(reduced, "mean", "sum") and _shape(program, reduced) == ()
+    return reduced is not None and program.does(reduced, "mean", "sum") and program.shape_of(reduced) == ()
 
 
 def _only_user(program: Program, node: NodeRecord) -> NodeRecord | None:
     users = program.users(node.id)
     return program.node(users[0]) if len(users) == 1 else None
-
-
-def _shape(program: Program, node: NodeRecord) -> tuple[int, ...] | None:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else None
 
 
 def _targets(program: Program, several: list[_Comparison]) -> npt.NDArray[Any]:

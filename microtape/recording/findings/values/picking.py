@@ -34,7 +34,7 @@ def picked_by_all_labels(program: Program) -> Iterator[Finding]:
     nodes = program.recording.nodes
     for node in picked(nodes, np.flatnonzero(are(nodes, "op", "index"))):
         rows, columns = _sides(program, node)
-        if rows < 2 or rows == columns or node.place in told or _result_shape(program, node) != (rows, rows):
+        if rows < 2 or rows == columns or node.place in told or program.shape_of(node) != (rows, rows):
             continue
         labels, written = _index(program, node, "indices"), _written(expression(program.recording, node.place))
         if labels is None or written is None or labels.shape != (rows,) or len(np.unique(labels)) == rows:
@@ -67,7 +67,7 @@ def gathered_along_the_batch(program: Program) -> Iterator[Finding]:
     nodes = program.recording.nodes
     for node in picked(nodes, np.flatnonzero(are(nodes, "op", "gather"))):
         rows, columns = _sides(program, node)
-        if 1 < columns < rows and _result_shape(program, node) == (rows, 1):
+        if 1 < columns < rows and program.shape_of(node) == (rows, 1):
             numbers.setdefault(node.place, []).append(node)
     for place, found in numbers.items():
         indices = [_index(program, one, "index") for one in found]
@@ -102,11 +102,6 @@ def _sides(program: Program, node: NodeRecord) -> tuple[int, int]:
     return (shape[0], shape[1]) if len(shape) == 2 else (0, 0)
 
 
-def _result_shape(program: Program, node: NodeRecord) -> tuple[int, ...]:
-    tensor = program.tensor_of(node)
-    return program.recording.tensors[tensor].shape if tensor is not None else ()
-
-
 def _index(program: Program, node: NodeRecord, name: str) -> npt.NDArray[Any] | None:
     """The integers that a node picks by, if they were recorded whole."""
     values = [program.recording.value(one.ref) for one in node.saved if one.name.startswith(name)]
@@ -136,10 +131,10 @@ def _is_summed_as_logarithms(program: Program, node: NodeRecord) -> bool:
     """Whether nothing else than a sum or mean of all logarithms is made of a node's numbers."""
     before = input_at(program, node, 0)
     are_logarithms = before is not None and program.does(before, *_LOGARITHMS)
-    shape, reached, is_summed = _result_shape(program, node), [node], False
+    shape, reached, is_summed = program.shape_of(node) or (), [node], False
     for _ in range(_FARTHEST):
         users = [program.node(user) for one in reached for user in program.users(one.id)]
-        sums = [one for one in users if program.does(one, "sum", "mean") and not _result_shape(program, one)]
+        sums = [one for one in users if program.does(one, "sum", "mean") and not program.shape_of(one)]
         reached = [one for one in users if one not in sums]
         is_summed |= bool(sums)
         are_logarithms |= any(program.does(one, "log") for one in reached)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.histories import input_at
+from microtape.recording.findings.histories import SAME_NUMBERS, input_at
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
@@ -16,12 +16,6 @@ from microtape.recording.model.model import NodeRecord, Summary, Value
 from microtape.recording.model.source import expression, is_installed
 
 _SQUASHING = ("softmax", "sigmoid")
-SAME_NUMBERS = (
-    "view", "unsafe_view", "reshape", "reshape_alias", "transpose", "t", "permute", "squeeze", "unsqueeze", "select",
-    "slice", "index", "clone", "to_copy", "contiguous", "alias", "unbind", "expand",
-)  # fmt: skip
-
-
 _LOSSES = ("log_softmax", "logsumexp", "binary_cross_entropy_with_logits", "nll_loss", "nll_loss2d")
 _CATEGORICAL = "Categorical"  # the distribution, whose `logits` are scores
 _ROUNDING = 0.01  # above 0, of logarithms in low precision
@@ -91,11 +85,10 @@ def wrong_dimension(program: Program) -> Iterator[Finding]:
     told = set()
     for node in program.doing("nll_loss"):
         soft = input_at(program, node, 0)
-        tensor = program.tensor_of(soft) if soft is not None and program.does(soft, "log_softmax") else None
-        shape = program.recording.tensors[tensor].shape if tensor is not None else ()
-        if soft is None or len(shape) != 2 or not {"dim=0", "0"} & {one.text for one in soft.operands}:
+        if soft is None or soft.place in told or not program.does(soft, "log_softmax"):
             continue
-        if soft.place in told:
+        shape = program.shape_of(soft) or ()
+        if len(shape) != 2 or not {"dim=0", "0"} & {one.text for one in soft.operands}:
             continue
         told.add(soft.place)
         examples, classes = shape
@@ -106,7 +99,7 @@ def wrong_dimension(program: Program) -> Iterator[Finding]:
             ("With dim=0, the probabilities of a class add up to 1 over the batch; those of an example do not.",
              f"nll_loss at {at(node.place)} reads a row of {classes} classes for each example."),
             "Pass dim=1 (or dim=-1) to log_softmax, or give the scores to cross_entropy.",
-            soft.place, program.pass_after(soft.id), None, soft.id, tensor,
+            soft.place, program.pass_after(soft.id), None, soft.id, program.tensor_of(soft),
             (("used", node.place),) if node.place is not None else (),
         )  # fmt: skip
 
@@ -188,8 +181,7 @@ def _bound(program: Program, node: NodeRecord, what: str) -> tuple[str, ...]:
     if what == "binary_cross_entropy_with_logits":
         one, zero = format_number(math.log1p(math.exp(-1))), format_number(math.log(2))
         return (f"So the loss of an element cannot fall below {one} where the target is 1, and {zero} where it is 0.",)
-    tensor = program.tensor_of(node)
-    shape = program.recording.tensors[tensor].shape if tensor is not None else ()
+    shape = program.shape_of(node)
     if what != "cross_entropy" or not shape:
         return ()
     classes = shape[1] if len(shape) > 1 else shape[0]

@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
+from microtape.recording.findings.histories import SAME_NUMBERS
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.remedies import Advice
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.wording import at
 from microtape.recording.model.model import BorderRecord, NodeRecord, Operand, TensorRef
 

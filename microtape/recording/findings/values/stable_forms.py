@@ -7,10 +7,9 @@ import re
 
 import numpy as np
 
-from microtape.recording.findings.histories import input_at, inputs
+from microtape.recording.findings.histories import SAME_NUMBERS, input_at, inputs
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.remedies import Advice
-from microtape.recording.findings.values.probabilities import SAME_NUMBERS
 from microtape.recording.findings.values.rounded_away import kept_number
 from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
 

@@ -383,7 +383,15 @@ def _is_moment(value: Any) -> bool:
 
 
 def _as_number(value: Any) -> Any:
-    """A number, or that in a 0-d tensor that does not require grad; None for anything else."""
-    if isinstance(value, Tensor):
-        return None if value.requires_grad or value.array.ndim else value.array.item()
-    return value if _is_moment(value) else None
+    """A number, or that in a 0-d tensor that does not require grad; None for anything else.
+
+    Raises RuntimeError for a number that is not real.
+    """
+    if not isinstance(value, Tensor):
+        return value if _is_moment(value) else None
+    if value.requires_grad or value.array.ndim:
+        return None
+    number = value.array.item()
+    if isinstance(number, complex) and number.imag:
+        raise RuntimeError("value cannot be converted to type double without overflow")
+    return number.real

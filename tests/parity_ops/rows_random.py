@@ -47,6 +47,7 @@ row("normal float std", lambda mt, x, y: seeded(mt, lambda: mt.normal(x, y.float
 row("normal float mean", lambda mt, x, y: seeded(mt, lambda: mt.normal(x.float(), y)), SEVERAL, SEVERAL)
 row("normal whole std", lambda mt, x, y: seeded(mt, lambda: mt.normal(x, y)), positive(2), fixed([1, 2]))
 row("normal of numbers in tensors", lambda mt, x: seeded(mt, lambda: mt.normal(x, x, (5,))), fixed(2.0))
+row("wrong: normal of a complex number", lambda mt: mt.normal(mt.tensor(2 + 1j), 1.0, (2,)))
 row("wrong: normal shapes", lambda mt, x, y: mt.normal(x, y), positive(2), positive(3))
 row("wrong: normal without a size", lambda mt: mt.normal(1.0, 2.0))
 row("wrong: normal with two sizes", lambda mt, x: mt.normal(x, 2.0, (3,)), positive(3))

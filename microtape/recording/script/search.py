@@ -38,7 +38,8 @@ class _Notice(NamedTuple):
     def of(cls, one: Finding, recording: Recording) -> _Notice:
         """What there is of this in a finding."""
         variables = [one.tensor, *(recording.nodes[node].variable for node in one.spread)]
-        leaves = frozenset(recording.tensors[leaf].name for leaf in variables if leaf is not None)
+        tensors = [recording.tensors[number] for number in variables if number is not None]
+        leaves = frozenset(tensor.name for tensor in tensors if tensor.is_leaf)
         if one.kind == "zero gradient":
             leaves = frozenset(leaf for leaf, is_zero in only_zeros(recording).items() if is_zero)
         if one.pass_ is None:

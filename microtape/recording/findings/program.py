@@ -22,6 +22,7 @@ from microtape.recording.model.model import (
     CallRecord,
     CallStep,
     NodeRecord,
+    Operand,
     Pass,
     Place,
     TensorRecord,
@@ -306,6 +307,22 @@ class Program(Names):
     def made_at(self, name: str, part: str = "") -> Place | None:
         """Where a variable is assigned, or a part of a module; see `makers`."""
         return made_at(self.recording, name, part)
+
+    def is_number(self, operand: Operand) -> bool:
+        """Whether an operand is a number of the program's; microtape's engine makes a tensor of it."""
+        if operand.ref is None:
+            return True
+        tensor = self.recording.tensors[operand.ref.tensor]
+        return tensor.is_leaf and not (tensor.requires_grad or tensor.names or tensor.shape)
+
+    def number(self, operand: Operand) -> float | None:
+        """The number that an operand is: as it is written, since a tensor that is made of it may have rounded it."""
+        written = self.written.get(operand.ref, "") if operand.ref is not None else operand.text
+        number = _number(written.rpartition("=")[2])  # `min=1e-8`
+        if number is not None or operand.ref is None or not self.is_number(operand):
+            return number
+        value = self.recording.value(operand.ref)
+        return float(value.item()) if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else None
 
     def values(self, node: NodeRecord, step: BackwardStep | None = None) -> Mapping[str, Value | None]:
         """The values of the formula's symbols: as unpacked by the step, else as computed."""

@@ -10,7 +10,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.cut_history import way_back
-from microtape.recording.model.model import NodeRecord, Operand, Pass
+from microtape.recording.model.model import NodeRecord, Pass
 from microtape.recording.model.source import expression, text_of, tree_of
 from microtape.recording.tables.fields import field, picked
 
@@ -54,7 +54,7 @@ def bare_numbers(program: Program) -> Iterator[Finding]:
         if pass_.kind != "backward":
             continue
         for node in sums_of(program, pass_):
-            if not any(is_number(program, one) for one in node.operands):
+            if not any(program.is_number(one) for one in node.operands):
                 continue
             for term, name, others in _numbers(expression(program.recording, node.place)):
                 made = _made_before(program, node, name)
@@ -105,14 +105,6 @@ def _made_before(program: Program, node: NodeRecord, name: str) -> NodeRecord | 
 def _are_tensors(program: Program, names: set[str]) -> bool:
     """Whether one of these variables holds a tensor."""
     return any(not names.isdisjoint(one) for one in field(program.recording.tensors, "names"))
-
-
-def is_number(program: Program, operand: Operand) -> bool:
-    """Whether an operand is a number of the program's; microtape's engine makes a tensor of it."""
-    if operand.ref is None:
-        return True
-    tensor = program.recording.tensors[operand.ref.tensor]
-    return tensor.is_leaf and not (tensor.requires_grad or tensor.names or tensor.shape)
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str, set[str]]]:

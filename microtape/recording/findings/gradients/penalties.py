@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.gradients.constant_terms import is_number
 from microtape.recording.findings.histories import input_at
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number, format_shape
-from microtape.recording.model.model import NodeRecord, Operand, Pass, TensorRef, Value
+from microtape.recording.model.model import NodeRecord, Pass, TensorRef
 
 _NORMS = ("norm", "linalg_vector_norm", "linalg_norm", "linalg_matrix_norm", "vector_norm", "frobenius_norm")
 _SAME_NUMBERS = ("view", "reshape", "unsafe_view", "reshape_alias", "flatten", "clone", "contiguous", "squeeze")
@@ -38,21 +37,11 @@ def _target(program: Program, node: NodeRecord) -> float | None:
     for user in map(program.node, program.users(node.id)):
         if not program.does(user, "sub") or len(user.operands) < 2 or user.operands[0].ref not in node.outputs:
             continue
-        number = _number(program, user.operands[1])
+        number = program.number(user.operands[1])
         if number is not None and number > 0:
             bent = (program.does(program.node(one), *_BENT) for one in program.users(user.id))
             return number if any(bent) else None
     return None
-
-
-def _number(program: Program, operand: Operand) -> float | None:
-    if not is_number(program, operand):
-        return None
-    value: Value | str | None = operand.text if operand.ref is None else program.recording.value(operand.ref)
-    try:
-        return float(value)  # type: ignore[arg-type]  # what is no number is refused
-    except (TypeError, ValueError):
-        return None
 
 
 def _gradient(program: Program, node: NodeRecord) -> TensorRef | None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from microtape.recording.findings.histories import SAME_NUMBERS
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.remedies import Advice
 from microtape.recording.findings.wording import at
-from microtape.recording.model.model import BorderRecord, NodeRecord, Operand, TensorRef
+from microtape.recording.model.model import BorderRecord, NodeRecord, TensorRef
 
 # For each dtype: what is below rounds to 0; what is as near to 1 rounds to 1; and a number that is safely kept.
 _LIMITS = {
@@ -25,7 +23,6 @@ _NEAR_ONE = ("acos", "asin", "arccos", "arcsin", "atanh", "arctanh", "logit", "l
 _CLAMPS = ("clamp", "clip", "clamp_min", "clamp_max")
 _DIFFERENCES = ("sub", "rsub")
 _FARTHEST = 6  # nodes between the constant and the operation that it is to protect
-_NUMBER = re.compile(r"(?:(?:min|max|value)=)?([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
 
 def kept_number(dtype: str) -> str:
@@ -69,7 +66,7 @@ def _lost(program: Program, before: NodeRecord | BorderRecord, ref: TensorRef, *
         return None
     at_one = meets_one and program.does_op(before, *_CLAMPS) and bool((np.abs(value) == 1).any())
     for one in before.operands:
-        number = _constant(program, one)
+        number = program.number(one)
         if number is None:
             continue
         if rounds_to_zero(number, dtype) and not program.does_op(before, *_DIFFERENCES) and (value == 0).any():
@@ -79,16 +76,6 @@ def _lost(program: Program, before: NodeRecord | BorderRecord, ref: TensorRef, *
         if 0 < number - 1 <= _LIMITS[dtype][1] and program.does_op(before, "rsub") and (value == 0).any():
             return number
     return None
-
-
-def _constant(program: Program, operand: Operand) -> float | None:
-    """The number that an operand is written as; some engines have made a tensor of it."""
-    text = program.written.get(operand.ref, "") if operand.ref is not None else operand.text
-    found = _NUMBER.fullmatch(text)
-    try:
-        return float(found[1]) if found else None
-    except ValueError:
-        return None
 
 
 def _advice(
@@ -106,7 +93,7 @@ def _advice(
     line = f"The {before.op.rstrip('_')} at {place} is meant to keep a number off 1, but {said}."
     if sign == "+":
         return Advice(said, (line,), f"Write a number there that {dtype} keeps, such as 1 + {kept}.")
-    low = f"-1 + {kept}" if any((_constant(program, one) or 0.0) < 0 for one in before.operands) else kept
+    low = f"-1 + {kept}" if any((program.number(one) or 0.0) < 0 for one in before.operands) else kept
     remedy = f"Clamp to what {dtype} keeps: clamp({low}, 1 - {kept})."
     if program.does_op(made, "log", "log2", "log10", "logit", "log1p"):
         remedy = f"{remedy[:-1]}; for probabilities, logsigmoid or log_softmax of the scores needs no clamp."

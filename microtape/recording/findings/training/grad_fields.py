@@ -118,6 +118,11 @@ def _same_or_smaller(before: Value, now: Value) -> bool:
     return bool(most < most_before and (is_scaled or np.array_equal(now, cut_off)))
 
 
+def told_addition(program: Program, name: str, position: int, step: BackwardStep) -> str:
+    """The sentence that a pass adds to the .grad of the leaf of this name, with the sum."""
+    return f"{program.pass_name(position).capitalize()} adds to {name}.grad: {told_sum(program, step)}."
+
+
 def told_sum(program: Program, step: BackwardStep) -> str:
     """The sum in .grad, as numbers for a scalar, else by the sizes."""
     values = step.grad_before, next(iter(step.grad_outputs), None), step.grad_after

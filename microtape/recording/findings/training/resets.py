@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.grad_fields import (
     is_left,
     is_used,
     kept_by,
     learned,
+    told_addition,
     told_sum,
     updates_between,
 )
 from microtape.recording.findings.training.idle import left_alone
+from microtape.recording.findings.training.left_out import left_out
 from microtape.recording.findings.training.steps import optimizer_at, written_at
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.wording import at, headline, join
-from microtape.recording.model.model import BackwardStep, Place, Recording, UpdateRecord
-from microtape.recording.model.source import (
-    assignments,
-    expression,
-    is_installed,
-    only_assignment,
-    place_in,
-    text_of,
-    tree_of,
-)
-
-_IN_A_CONTAINER = re.compile(r"((?:\w+(?:\[[^]]+\])?\.)+\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
+from microtape.recording.model.model import BackwardStep, Place, UpdateRecord
 
 
 def never_reset(program: Program) -> Iterator[Finding]:
@@ -129,103 +118,21 @@ def _never_reset(
 
 
 def _added_up(program: Program, leaves: list[int], position: int, step: BackwardStep) -> Finding:
-    names = [program.tensor_name(leaf) for leaf in leaves]
-    pass_ = program.recording.passes[position]
-    text = headline(
-        f"{join(names, 3)}.grad {_is(names)} the sum of several passes: {at(pass_.place)} adds to it",
-        f"{names[0]}.grad is the sum of several passes: {at(pass_.place)} adds to it",
-        f".grad is the sum of several passes: {at(pass_.place)} adds to it",
-    )
-    lines = [f"{program.pass_name(position).capitalize()} adds to {names[0]}.grad: {told_sum(program, step)}."]
-    severity: Severity = "notice"
-    place = pass_.place
-    remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
+    """For leaves that nothing updates by their gradient; if the program updates others so, they may be left out."""
     learning = learned(program.recording)
-    updates = [one for one in program.recording.updates if one.tensor in learning]
-    if others := [one for one in updates if one.change != 0 and one.place is not None]:
-        told = join([program.tensor_name(one.tensor) for one in others], 3)
-        text = headline(
-            f"{join(names, 3)} {_get(names)} gradients, but {at(others[0].place)} updates only {told}",
-            f"{names[0]} gets gradients, but {at(others[0].place)} does not update it",
-            f".grad is the sum of several passes: {at(pass_.place)} adds to it",
-        )
-        lines.append(f"The update at {at(others[0].place)} changes {told}, and never {join(names, 3)}.")
-        if written := program.updated.get(leaves[0]):
-            lines.append(f"{at(written[0].place)} changes {names[0]}, without a gradient.")
-        optimizer = optimizer_at(program.recording, others[0].place)
-        if (made := only_assignment(program.recording, optimizer) if optimizer else None) is not None:
-            lines.append(f"{optimizer}, made at {at(made)}, was not given {'it' if len(names) == 1 else 'them'}.")
-        remedy = (
-            f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."
-        )
-        if (late := _replaced_later(program.recording, names[0], others[0].place)) is not None:
-            text = headline(
-                f"{join(names, 3)} {_get(names)} no update: the optimiser was made before {at(late)}",
-                f"Leaves get gradients, but no update: the optimiser was made before {at(late)}",
-            )
-            lines.insert(0, f"{expression(program.recording, late)} replaces what the optimiser was made from.")
-            remedy, severity, place = "Make the optimiser after the model is complete.", "warning", late
-        if hidden := next((found[1] for one in names if (found := _IN_A_CONTAINER.match(one))), ""):
-            text = headline(
-                f"{join(names, 3)} {_get(names)} no update: {hidden} is a plain list or dict",
-                f"{len(names)} leaves get gradients, but no update: {hidden} is a plain list or dict",
-                f"Leaves get gradients, but no update: {hidden} is a plain list or dict",
-            )
-            lines.insert(0, f"parameters() does not look into {hidden}, a plain list or dict of the module.")
-            remedy = f"Make {hidden} an nn.ModuleList or nn.ModuleDict; of parameters, an nn.ParameterList."
-            severity, place = "warning", _container(program.recording, hidden) or place
-        elif (made := _made_as_plain_tensor(program, names[0])) is not None:
-            attribute = expression(program.recording, made).partition("=")[0].strip()
-            text = headline(
-                f"{names[0]} gets gradients, but no update: {attribute} is no parameter",
-                f"{names[0]} gets gradients, but is no parameter of its module",
-            )
-            lines.insert(0, f"parameters() does not give {names[0]}, which is a plain tensor of its module.")
-            remedy = f"Make it a parameter: {attribute} = nn.Parameter(...)."
-            severity, place = "warning", made
-    return Finding(
-        "accumulated", severity, text, tuple(lines), remedy, place, position, step.index, step.node, leaves[0]
-    )  # fmt: skip
-
-
-def _container(recording: Recording, name: str) -> Place | None:
-    """Where a module makes the list or dict that is called `model.layers`."""
-    target = f"self.{name.rpartition('.')[2]}"
-    for file in recording.sources:
-        for one in assignments(recording, file):
-            found = place_in(recording, file, one) if ast.unparse(one.targets[0]) == target else None
-            if found is not None and not is_installed(found):
-                return found
-    return None
-
-
-def _made_as_plain_tensor(program: Program, leaf: str) -> Place | None:
-    """Where a module makes a leaf that is an attribute of it, `self.scale = ones(8, requires_grad=True)`."""
-    made = program.made_at(leaf) if "." in leaf else None
-    match tree_of(expression(program.recording, made)):
-        case ast.Module([ast.Assign([ast.Attribute(ast.Name("self"), attribute)], ast.Call(function))]):
-            is_leaf = attribute == leaf.rpartition(".")[2] and not text_of(function).endswith("Parameter")
-            return made if is_leaf and not is_installed(made) else None
-    return None
-
-
-def _replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:
-    """Where a module of the model, such as `model.head` of `head.bias`, is replaced after the optimiser was made."""
-    optimizer = optimizer_at(recording, step)
-    made = only_assignment(recording, optimizer) if optimizer else None
-    modules = leaf.split(".")[:-1]
-    for one in assignments(recording, made.file) if made is not None and modules else ():
-        path = ast.unparse(one.targets[0]).split(".")
-        is_module = (
-            len(path) > 1 and path[0] != "self" and path[1:] in (modules[: len(path) - 1], modules[1 : len(path)])
-        )
-        if made is not None and is_module and made.end_line < one.lineno and isinstance(one.value, ast.Call):
-            return place_in(recording, made.file, one)
-    return None
-
-
-def _get(names: list[str]) -> str:
-    return "gets" if len(names) == 1 else "get"
+    for update in program.recording.updates:
+        if update.tensor in learning and update.change != 0 and update.place is not None:
+            return left_out(program, leaves, position, step, update.place)
+    names = [program.tensor_name(leaf) for leaf in leaves]
+    place = program.recording.passes[position].place
+    text = headline(
+        f"{join(names, 3)}.grad {_is(names)} the sum of several passes: {at(place)} adds to it",
+        f"{names[0]}.grad is the sum of several passes: {at(place)} adds to it",
+        f".grad is the sum of several passes: {at(place)} adds to it",
+    )
+    remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
+    lines = (told_addition(program, names[0], position, step),)
+    return Finding("accumulated", "notice", text, lines, remedy, place, position, step.index, step.node, leaves[0])
 
 
 def _is(names: list[str]) -> str:

@@ -136,7 +136,7 @@ after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
     .grad  no gradient yet
 
 + %2 = mul(x, y)  scalar
-    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    %2 = x · y   ∂%2/∂x = y,  ∂%2/∂y = x
     value   6
     grad    5
     saved   x, y
@@ -145,7 +145,7 @@ after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
     ← %1 y
 
 + %3 = add(x, y)  scalar
-    z = x + y   ∂z/∂x = 1,  ∂z/∂y = 1
+    %3 = x + y   ∂%3/∂x = 1,  ∂%3/∂y = 1
     value   5
     grad    6
     line 5  x + y
@@ -153,10 +153,10 @@ after step 1 of 5: %4 MulBackward0 sent 5 to %2 and 6 to %3
     ← %1 y
 
 ▶ %4 z = mul(%2, %3)  scalar
-    z = x · y   ∂z/∂x = y,  ∂z/∂y = x
+    z = %2 · %3   ∂z/∂%2 = %3,  ∂z/∂%3 = %2
     value   30
     grad    1
-    saved   x=%2, y=%3  freed
+    saved   %2, %3  freed
     line 5  (x * y) * (x + y)
     → %2: 5
     → %3: 6
@@ -199,7 +199,7 @@ def test_a_graph_with_an_overwritten_tensor_shows_both_versions() -> None:
     y += 1
     graph = viz.draw(y.sum()).graph
     rows = [row for one in graph.boxes for row in one.rows if row.tone == "alarm"]
-    assert [row.text for row in rows] == ["z=y v0, now v1 ✗"]
+    assert [row.text for row in rows] == ["y v0, now v1 ✗"]
 
 
 def test_the_error_names_a_graphviz_py_that_hides_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

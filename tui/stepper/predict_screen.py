@@ -17,14 +17,14 @@ from textual.widgets import Input, Static
 
 from microtape.recording.model.formatting import format_shape, format_value
 from microtape.recording.model.formula import parse_formula, used_symbols
-from microtape.recording.model.model import Delivery, NodeRecord, Value
+from microtape.recording.model.model import Delivery, Value
 from tui.shell.backticks import colour_names
 from tui.shell.spans import plain, shown
 from tui.time.cursor import StepCursor
 from tui.widgets.dialog import Dialog, keys_below
 from tui.words.hook_effects import on_leaving
 from tui.words.titles import title
-from tui.words.worked_rule import formula_symbols, worked_rule
+from tui.words.worked_rule import formula_symbols, rule_text, worked_rule
 
 MANY = 4  # the most numbers that a user can be asked to compute mentally
 LISTED = 8  # the most numbers of an array that a question lists
@@ -115,24 +115,17 @@ def _about_delivery(after: StepCursor, name: str, one: Delivery) -> Iterator[Que
     if all(symbol in symbols and _is_small(symbols[symbol][1], LISTED) for symbol in needed):
         why = f"By its rule: {rule.text}{f' = {rule.numbers}' if rule.numbers else ''}."
         yield Question(f"{has}. What does it send to `{to}`?", format_value(one.term, 60), why,
-                       given=tuple(_rule_lines(node, symbols, needed)), hint=BY_RULE)  # fmt: skip
+                       given=tuple(_rule_lines(rule_text(after, node), symbols, needed)), hint=BY_RULE)  # fmt: skip
 
 
-def _rule_lines(
-    node: NodeRecord, symbols: Mapping[str, tuple[str, Value | None]], needed: Collection[str]
-) -> Iterator[str]:
-    """The node's rule, and what its symbols are here: `x is %2 = 6, y is %3 = 5`."""
-    yield f"rule  {'   '.join(part for part in node.formula.split('  ') if part)}"
-    left_out = {"z", "Z"} - set(needed)
-    here = [_symbol(symbol, *symbols[symbol]) for symbol in symbols if symbol not in left_out]
-    yield f"here  {', '.join(here)}"
-
-
-def _symbol(symbol: str, name: str, value: Value | None) -> str:
-    if value is None:
-        return f"{symbol} is `{name}`"
-    text = format_value(value, 40)
-    return f"{symbol} = {text}" if name in (symbol, text) else f"{symbol} is `{name}` = {text}"
+def _rule_lines(rule: str, symbols: Mapping[str, tuple[str, Value | None]], needed: Collection[str]) -> Iterator[str]:
+    """The node's rule, and the values of the tensors in it that are needed: `%2 = 6, %3 = 5`."""
+    yield f"rule  {rule}"
+    shown = [symbols[symbol] for symbol in symbols if symbol in needed or symbol not in ("z", "Z")]
+    texts = [(name, format_value(value, 40)) for name, value in shown if value is not None]
+    here = [f"{name} = {text}" for name, text in texts if name != text]
+    if here:
+        yield f"here  {', '.join(here)}"
 
 
 def _is_small(value: Value | None, most: int = MANY) -> bool:

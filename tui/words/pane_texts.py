@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from microtape.recording.findings import findings
 from microtape.recording.model.formatting import FEW, format_number, format_shape, format_value
-from microtape.recording.model.formula import formula_of, index_text
+from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
@@ -30,7 +30,7 @@ from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
 from tui.words.titles import output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
-from tui.words.worked_rule import filled_formula, worked_rule
+from tui.words.worked_rule import filled_formula, rule_text, worked_rule
 
 EXPLAINED = ("overwritten", "freed", "wrong return")  # failures whose cause is known, so that there is a way out
 LABEL = 9  # the width of the labels on the left
@@ -85,9 +85,8 @@ class PaneTexts:
         kind = Span(f"   {node.name}", "leaf" if node.kind == "accumulate" else "dim")
         fits = len(text) + len(kind.text) <= room or not node.formula
         yield line(*begin, Span(f"  {text}" if text else "", "op"), kind if fits else "")
-        if formula := formula_of(node):
-            rule = Span("   ".join(p for p in formula.split("  ") if p), "op")
-            yield line(self._label("rule"), rule, "" if fits else kind)
+        if rule := rule_text(self.cursor, node):
+            yield line(self._label("rule"), Span(rule, "op"), "" if fits else kind)
 
     def _operation(self, node: NodeRecord) -> Iterator[Line]:
         """A node before backward: its operands, its result, and the tensors it keeps."""
@@ -120,7 +119,13 @@ class PaneTexts:
 
     def _keeps(self, node: NodeRecord) -> Iterator[Line]:
         for saved in node.saved:
-            yield line(*renamed(self.cursor, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
+            yield line(*self._kept_name(node, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
+
+    def _kept_name(self, node: NodeRecord, inside: str, ref: TensorRef) -> Line:
+        """A tensor that a node keeps. Letters of a formula are left out: the rule is shown with the user's names."""
+        if node.kind == "function" or len(inside) > 1:
+            return renamed(self.cursor, inside, ref)
+        return line(Span(self.cursor.tensor_name(ref), "name"))
 
     def _gradient_so_far(self, node: NodeRecord) -> Iterator[Line]:
         """The sums that have arrived at a node that still waits or has not run, for each of its outputs."""
@@ -149,7 +154,7 @@ class PaneTexts:
             yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})  ", "dim"), *change)
         cursor = self.cursor
         if cursor.is_over("unpack"):
-            yield from self._under("kept", (self._saved(use, rows) for use in step.saved))
+            yield from self._under("kept", (self._saved(node, use, rows) for use in step.saved))
         if node.variable is not None and cursor.is_over("accumulate"):
             yield from self._accumulated(step)
         if cursor.is_over("apply"):
@@ -191,14 +196,15 @@ class PaneTexts:
         if self.limit is not None and len(arrived) > self.limit:
             yield line(Span(f"and {len(arrived) - self.limit:,} more terms", "dim"))
 
-    def _saved(self, use: SavedUse, rows: ContractRows | None) -> Line:
+    def _saved(self, node: NodeRecord, use: SavedUse, rows: ContractRows | None) -> Line:
         whose = view_of(self.cursor, use.ref.tensor)
         stale = use.version_now != use.ref.version
         text = f"   version {use.ref.version} kept, {use.version_now} now" if stale else _version(use.ref)
         versions = line(Span(text, "bad" if stale else "dim")) if rows is None else rows.saved_as(use)
         view = f", {whose}" if whose else ""
         value = Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value")
-        return line(*renamed(self.cursor, use.name, use.ref), "  ", value, *versions, Span(view, "dim"))
+        name = self._kept_name(node, use.name, use.ref)
+        return line(*name, "  " if name else "", value, *versions, Span(view, "dim"))
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
 
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
+from microtape.recording.model.formula_names import constant_of, named_formula, symbol_names
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
@@ -16,16 +16,7 @@ from tui.time.row_texts import RowTexts
 
 def _symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     """The user's names for the formula's symbols; empty if the symbols are unclear."""
-    found: dict[str, str] = {}
-    rows = RowTexts.of(cursor.timeline)
-    operands = [one for one in node.operands if one.ref is not None]
-    for symbol, operand in zip(symbols(node), operands, strict=False):
-        found[symbol] = rows.operand(operand)
-    if (number := _number(node)) is not None:
-        found["n"] = number
-    if found and node.outputs and node.outputs[0] is not None:
-        found["z"] = found["Z"] = cursor.recording.label(node.id)
-    return found
+    return symbol_names(cursor.recording, node, RowTexts.of(cursor.timeline).operand)
 
 
 def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
@@ -33,7 +24,7 @@ def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | Non
     recording = cursor.recording
     operands = [one.ref for one in node.operands if one.ref is not None]
     found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
-    if (number := _number(node)) is not None:
+    if (number := constant_of(node)) is not None:
         found["n"] = np.asarray(float(number))
     if node.outputs:
         found["z"] = found["Z"] = recording.value(node.outputs[0])
@@ -44,12 +35,10 @@ def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | Non
     return found
 
 
-def _number(node: NodeRecord) -> str | None:
-    """The constant that a formula calls n, such as an exponent."""
-    for operand in node.operands:
-        if operand.ref is None and symbols(node) and re.fullmatch(r"-?\d+(\.\d*)?(e[-+]?\d+)?", operand.text):
-            return operand.text
-    return None
+def rule_text(cursor: StepCursor, node: NodeRecord) -> str:
+    """The node's rule with the user's names: `%2 = x · y   ∂%2/∂x = y`; empty if it has none."""
+    whole = named_formula(cursor.recording, node, RowTexts.of(cursor.timeline).operand)
+    return "   ".join(part for part in whole.split("  ") if part)
 
 
 def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:

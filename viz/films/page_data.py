@@ -13,13 +13,21 @@ from typing import Any
 
 from microtape.recording.model.contracts import output_name
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Place, Recording, Summary, Value
+from microtape.recording.model.model import NodeRecord, Place, Recording, SavedUse, Summary, Value
 from microtape.recording.moments.moment import Moment, PassTimeline
 from viz.basics.characters import visible
 from viz.basics.graph import Row
 from viz.basics.heat import heat
 from viz.films.fixed_layout import FixedLayout
-from viz.planning.display_names import NAME_WIDTH, code_at, location, operation_title, shape_words, tensor_name
+from viz.planning.display_names import (
+    NAME_WIDTH,
+    code_at,
+    formula_text,
+    location,
+    operation_title,
+    saved_names,
+    shape_words,
+)
 from viz.scene.boxes import state_of
 
 GRADIENT_WIDTH = 22
@@ -199,14 +207,13 @@ def _detail(now: Moment, values: ArrayTable) -> dict[str, Any]:
         "node": node.id,
         "title": _label(now, node.id) if node.variable is not None else operation_title(now, node),
         "name": visible(node.name, 60),
-        "formula": visible(node.formula, 200),
+        "formula": visible(formula_text(now, node), 200),
         "in": [
             ["gradient" if outputs == 1 else f"gradient of {_output(now, node, k)}", values.number(one)]
             for k, one in enumerate(step.grad_outputs)
         ],
         "saved": [
-            [visible(use.name, NAME_WIDTH), _saved_note(now, use.ref, use.version_now), values.number(use.value)]
-            for use in step.saved
+            [*_saved_texts(now, node, use), values.number(use.value)] for use in step.saved
         ],
         "out": [
             [_label(now, one.node), values.number(one.term), values.number(one.before), values.number(one.total),
@@ -236,9 +243,11 @@ def _output(now: Moment, node: NodeRecord, number: int) -> str:
     return visible(name, NAME_WIDTH) or f"output {number}"
 
 
-def _saved_note(now: Moment, ref: Any, version_now: int) -> str:
-    name = tensor_name(now, ref)
-    return f"{name}, version {ref.version}" + (f", now {version_now}" if version_now != ref.version else "")
+def _saved_texts(now: Moment, node: NodeRecord, use: SavedUse) -> tuple[str, str]:
+    """The name of a saved tensor, and its version; a name that it has in the operation alone goes before its own."""
+    inside, name = saved_names(now, node, use)
+    versions = f"version {use.ref.version}" + (f", now {use.version_now}" if use.version_now != use.ref.version else "")
+    return (inside, f"{name}, {versions}") if inside else (name, versions)
 
 
 def _lines(text: str) -> Iterable[str]:

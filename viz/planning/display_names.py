@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, TensorRef
+from microtape.recording.model.formula_names import named_formula
+from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, SavedUse, TensorRef
 from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 
@@ -44,6 +45,16 @@ def named_in_forward(now: Moment, node: NodeRecord, saved: SavedRecord) -> bool:
     """Whether only the operation has a name for what it saved, such as a mask that it made."""
     has_none = not now.recording.tensors[saved.ref.tensor].name and saved.ref not in now.timeline.producer
     return has_none and len(saved.name) > 1 and not saved.name.startswith("saved_tensors[")
+
+
+def saved_names(now: Moment, node: NodeRecord, saved: SavedRecord | SavedUse) -> tuple[str, str]:
+    """The name of a saved tensor in the operation and in the program; the first is empty if it says nothing more.
+
+    Letters are those of the formula, which is shown with the program's names.
+    """
+    inside, name = visible(saved.name, NAME_WIDTH), tensor_name(now, saved.ref)
+    is_letter = node.kind == "operation" and len(saved.name) == 1
+    return ("" if is_letter or inside == name else inside), name
 
 
 def name_in_forward(now: Moment, ref: TensorRef) -> str:
@@ -84,6 +95,11 @@ def call_title(outputs: str, op: str, operands: list[str]) -> str:
 def operand_name(now: Moment, operand: Operand) -> str:
     """The name of an operand: that of its tensor, or the text of a constant."""
     return visible(operand.text, NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
+
+
+def formula_text(now: Moment, node: NodeRecord) -> str:
+    """The node's formula with the program's names; see `named_formula`."""
+    return named_formula(now.recording, node, lambda operand: operand_name(now, operand))
 
 
 def location(recording: Recording, place: Place) -> str:

@@ -15,6 +15,7 @@ from viz.basics.options import Detail
 from viz.planning.display_names import (
     NAME_WIDTH,
     code_at,
+    formula_text,
     location,
     name_in_forward,
     operation_title,
@@ -146,7 +147,7 @@ class BoxMaker:
         """Rows about the operation that its title does not cover."""
         tensors, rows = self.now.recording.tensors, []
         if "formulas" in self.show and node.formula:
-            rows += [Row("", line, "muted") for line in _formula_lines(node.formula)]
+            rows += [Row("", line, "muted") for line in _formula_lines(formula_text(self.now, node))]
         outputs = [ref for ref in node.outputs if ref is not None]
         base = next((base for ref in outputs if (base := tensors[ref.tensor].base) is not None), None)
         if node.kind == "function":
@@ -278,7 +279,7 @@ class BoxMaker:
         recording = self.now.recording
         lines = [f"%{node.id} {visible(node.name, 80)}"]
         if node.formula:
-            lines.append(visible(node.formula, 200))
+            lines.append(visible(formula_text(self.now, node), 200))
         for output, ref in enumerate(node.outputs):
             if ref is not None:
                 name = visible(recording.tensors[ref.tensor].name, 200) or f"output {output}"

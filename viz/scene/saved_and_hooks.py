@@ -11,7 +11,7 @@ from microtape.recording.model.model import HookCall, NodeRecord, SavedRecord, T
 from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.graph import Row
-from viz.planning.display_names import NAME_WIDTH, named_in_forward, tensor_name
+from viz.planning.display_names import NAME_WIDTH, named_in_forward, saved_names, tensor_name
 
 LIST_WIDTH = 36
 MOST_SAVERS = 5  # named in a box
@@ -21,9 +21,8 @@ def saved_rows(now: Moment, node: NodeRecord, *, show: bool) -> list[Row]:
     """The saved tensors with their versions; an overwritten one gets its own row even without `show`."""
     fine, overwritten = [], []
     for one in node.saved:
-        name, version = tensor_name(now, one.ref), _version_now(now, node, one)
-        own = visible(one.name, NAME_WIDTH)
-        text = own if own == name or named_in_forward(now, node, one) else f"{own}={name}"
+        (own, name), version = saved_names(now, node, one), _version_now(now, node, one)
+        text = f"{own}={name}" if own and not named_in_forward(now, node, one) else own or name
         if version == one.ref.version:
             fine.append(f"{text} v{version}" if version else text)
         else:

@@ -29,7 +29,7 @@ STEP_3 = """\
   Gradients of values used more than once add up: x has 6 + 15 = 21 and y has 6
   + 10 = 16. Next: y, because leaves go first.
   %2  diamond.py:5  x * y   MulBackward0
-  rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x
+  rule     %2 = x · y   ∂%2/∂x = y,   ∂%2/∂y = x
   received 5
   kept     x  2
            y  3

@@ -112,7 +112,7 @@ def test_the_forward_part_is_described_too():
 def test_the_node_pane_shows_rule_gradients_saved_tensors_and_deliveries():
     assert node_pane(handmade.diamond(), 3) == [
         "%2  diamond.py:5  x * y   MulBackward0",
-        "rule     z = x · y   ∂z/∂x = y,   ∂z/∂y = x",
+        "rule     %2 = x · y   ∂%2/∂x = y,   ∂%2/∂y = x",
         "received 5",
         "kept     x  2",
         "         y  3",
@@ -126,7 +126,7 @@ def test_the_rule_leaves_out_what_concerns_a_constant():
     x = mt.tensor(2.0, requires_grad=True)
     cursor = StepCursor.after(mt.record((x * 3).backward), 1)
     node = [plain(one) for one in PaneTexts(cursor, 80).node()]
-    assert node[1] == "rule     z = x · y   ∂z/∂x = y"
+    assert node[1] == "rule     %1 = x · 3   ∂%1/∂x = 3"
     assert sum(line.startswith("sends") or "nothing" in line for line in node) == 1
     assert "its rule ∂%1/∂x = 3 sends 3 to x." in plain(sentence(cursor))
 

@@ -28,6 +28,7 @@ from microtape.recording.findings.gradients.returned import gradients_of_functio
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
 from microtape.recording.findings.gradients.sums import wrong_sums
+from microtape.recording.findings.gradients.wasted_terms import wasted_terms
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.statements.attributes import set_in_vain
@@ -86,7 +87,7 @@ _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
     wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
-    constant_penalties, bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without,
+    constant_penalties, bare_numbers, lost_terms, wasted_terms, one_norm_for_all, added_to_itself, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, stale_steps,
     twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,

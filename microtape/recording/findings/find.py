@@ -54,6 +54,7 @@ from microtape.recording.findings.training.idle import (
     strange_steps,
 )
 from microtape.recording.findings.training.leftovers import left_by_another_loss
+from microtape.recording.findings.training.one_memory import one_memory
 from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
@@ -92,7 +93,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
-    taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
+    taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
     averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
     rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention,
     masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,

@@ -80,6 +80,7 @@ from microtape.recording.findings.values.probabilities import (
     scores_for_logarithms,
     wrong_dimension,
 )
+from microtape.recording.findings.values.repeated_indices import added_once
 from microtape.recording.findings.values.reshaping import reshaped_for_transposed
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.faults import described, was_raised_by_a_signal
@@ -94,10 +95,10 @@ _DETECTORS: tuple[_Detector, ...] = (
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
     taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
-    averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
-    rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention,
-    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    added_once, averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension,
+    scores_for_logarithms, rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach,
+    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding,
+    large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -10,6 +10,7 @@ import numpy as np
 
 from microtape.basics.collector import paused
 from microtape.recording.findings.failing.aliasing import written_through_a_view
+from microtape.recording.findings.failing.expanded import expanded
 from microtape.recording.findings.failing.failures import failures
 from microtape.recording.findings.failing.growth import growing_graphs
 from microtape.recording.findings.failing.no_copies import taken_for_copies
@@ -88,7 +89,7 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
-    wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
+    expanded, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
     constant_penalties, bare_numbers, lost_terms, wasted_terms, one_norm_for_all, added_to_itself, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, stale_steps,
     twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,

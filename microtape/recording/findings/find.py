@@ -56,6 +56,7 @@ from microtape.recording.findings.training.idle import (
 )
 from microtape.recording.findings.training.leftovers import left_by_another_loss
 from microtape.recording.findings.training.one_memory import one_memory
+from microtape.recording.findings.training.piled_hooks import piled_hooks
 from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
@@ -98,8 +99,8 @@ _DETECTORS: tuple[_Detector, ...] = (
     taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
     added_once, averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension,
     scores_for_logarithms, rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach,
-    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding,
-    large_updates, nothing_to_divide, wrong_order,
+    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
+    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

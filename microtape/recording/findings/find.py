@@ -10,6 +10,7 @@ import numpy as np
 
 from microtape.basics.collector import paused
 from microtape.recording.findings.failing.aliasing import written_through_a_view
+from microtape.recording.findings.failing.expanded import expanded
 from microtape.recording.findings.failing.failures import failures
 from microtape.recording.findings.failing.growth import growing_graphs
 from microtape.recording.findings.failing.no_copies import taken_for_copies
@@ -28,6 +29,7 @@ from microtape.recording.findings.gradients.returned import gradients_of_functio
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
 from microtape.recording.findings.gradients.sums import wrong_sums
+from microtape.recording.findings.gradients.wasted_terms import wasted_terms
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.statements.attributes import set_in_vain
@@ -53,6 +55,8 @@ from microtape.recording.findings.training.idle import (
     strange_steps,
 )
 from microtape.recording.findings.training.leftovers import left_by_another_loss
+from microtape.recording.findings.training.one_memory import one_memory
+from microtape.recording.findings.training.piled_hooks import piled_hooks
 from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
@@ -78,6 +82,7 @@ from microtape.recording.findings.values.probabilities import (
     scores_for_logarithms,
     wrong_dimension,
 )
+from microtape.recording.findings.values.repeated_indices import added_once
 from microtape.recording.findings.values.reshaping import reshaped_for_transposed
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.faults import described, was_raised_by_a_signal
@@ -85,17 +90,17 @@ from microtape.recording.writing.faults import described, was_raised_by_a_signal
 _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
-    wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
-    constant_penalties, bare_numbers, lost_terms, one_norm_for_all, added_to_itself, results_without,
+    expanded, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
+    constant_penalties, bare_numbers, lost_terms, wasted_terms, one_norm_for_all, added_to_itself, results_without,
     gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, stale_steps,
     twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
-    taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
-    averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
-    rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach, attention,
-    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
+    added_once, averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension,
+    scores_for_logarithms, rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach,
+    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
+    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -11,7 +11,7 @@ FindingKind: TypeAlias = Literal[
     "overwritten",  # a saved tensor was overwritten in place
     "freed",  # the graph was freed by an earlier backward
     "wrong return",  # a Function returned gradients of a wrong number, shape or dtype
-    "hook failed",
+    "hook failed",  # or one that is registered again and again
     "failed",  # a pass failed for another reason
     "refused",  # backward, or an in-place write, was refused before it began
     "nan",  # the origin of NaN

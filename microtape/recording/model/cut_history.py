@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from microtape.recording.model.model import BorderRecord, CallRecord, CallStep, Recording, TensorRef
 
@@ -43,7 +43,9 @@ def crossing(border: BorderRecord, by_output: Mapping[TensorRef, BorderRecord]) 
 def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated: Iterable[int]) -> BorderRecord | None:
     """The border between a node, or a leaf tensor, and the evaluated nodes that are or use something computed from it.
 
-    None if there is no such border. A leaf that no recorded operation used has no node.
+    Of several ways, that which was on the tape for a while: what is drawn from a policy under no_grad is data for the
+    loss, in which the policy runs again. None if there is no such border. A leaf that no recorded operation used has no
+    node.
     """
     later = {node}
     for record in recording.nodes[node + 1 :] if node is not None else ():
@@ -58,12 +60,22 @@ def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated:
         if any(ref in computed or ref.tensor == leaf for ref in refs):
             crossed: BorderRecord | None = border
         else:
-            crossed = next((beyond[ref] for ref in refs if ref in beyond), None)
+            crossed = _best((beyond[ref] for ref in refs if ref in beyond), computed)
         if crossed is not None:
             beyond.update(dict.fromkeys(border.outputs, crossed))
     records = [recording.nodes[one] for one in sorted(evaluated)]
     used = (operand.ref for one in records for operand in one.operands)
-    if (found := next((beyond[ref] for ref in used if ref is not None and ref in beyond), None)) is not None:
+    if (found := _best((beyond[ref] for ref in used if ref is not None and ref in beyond), computed)) is not None:
         return found
     leaves = {one.variable for one in records if one.variable is not None}  # a root may be made of a bare value
     return next((border for ref, border in beyond.items() if ref.tensor in leaves), None)
+
+
+def _best(crossed: Iterable[BorderRecord], computed: Set[TensorRef | None]) -> BorderRecord | None:
+    """The first border that takes what was computed on the tape, else the first one."""
+    first = None
+    for border in crossed:
+        if any(operand.ref in computed for operand in border.operands):
+            return border
+        first = first or border
+    return first

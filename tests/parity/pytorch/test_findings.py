@@ -230,3 +230,15 @@ def test_calls_of_a_scaler_in_an_order_that_it_refuses(tmp_path, calls, headline
     assert found[0].headline.startswith(headline)
     script.write_text(SCALED.format(calls="scaler.unscale_(optimizer); scaler.step(optimizer); scaler.update()"))
     assert findings(record_program(script)[0]) == ()
+
+
+def test_pairs_of_indices_that_repeat_lose_rows(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\nw = torch.randn(5, requires_grad=True)\nout = torch.zeros(3, 2)\n"
+        "i, j = torch.tensor([0, 2, 2, 1, 2]), torch.tensor([0, 1, 1, 0, 0])\n"
+        "out[i, j] += w\nout.square().sum().backward()\n"
+    )
+    (found,) = findings(record_program(script)[0])
+    assert found.headline == "out[i, j] += w adds 4 of 5 rows: indices repeat"
+    assert found.remedy.endswith("out = out.index_put((i, j), w, accumulate=True).")

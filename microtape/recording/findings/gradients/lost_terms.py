@@ -113,7 +113,8 @@ def _off_the_tape(program: Program, pass_: Pass, node: NodeRecord, ref: TensorRe
     is_bare = all(one.kind in ("not differentiable", "copied") for one in cuts)
     is_of_parameters = all(_is_parameter(program, one) for cut in cuts for one in operand_refs(cut))
     is_of_parameters = is_of_parameters and not any(_may_run_on_the_tape(program, one) for one in cuts)
-    return _Lost(node, ref, cuts[0], leaves, "warning" if is_bare or is_of_parameters else "notice")
+    cut = next((one for one in cuts if any(operand in program.producer for operand in operand_refs(one))), cuts[0])
+    return _Lost(node, ref, cut, leaves, "warning" if is_bare or is_of_parameters else "notice")
 
 
 def _is_drawn(program: Program, border: BorderRecord) -> bool:

@@ -65,3 +65,30 @@ def test_two_bodies_that_the_graph_uses_in_turn_are_two_findings() -> None:
     one, other = findings(record(program))
     assert "6 leaves of first" in one.headline
     assert "2 leaves of second" in other.headline
+
+
+def test_where_the_graph_itself_is_cut_comes_before_what_was_drawn_off_the_tape() -> None:
+    policy, critic, x = nn.Linear(3, 1), nn.Linear(3, 1), mt.ones(4, 3)
+
+    def program() -> None:
+        with mt.no_grad():
+            drawn = policy(x)
+        score = policy(x) - 1.0
+        weight = (drawn * score.detach()).exp()
+        ((critic(x) - drawn).square() + weight).mean().backward()
+
+    finding = next(one for one in findings(record(program)) if one.kind == "no gradient")
+    assert "2 leaves of policy get no gradient" in finding.headline
+    assert finding.explanation[0].startswith("score.detach() at ")
+
+
+def test_what_a_block_alone_cuts_off_is_told_where_it_runs() -> None:
+    policy, critic, x = nn.Linear(3, 1), nn.Linear(3, 1), mt.ones(4, 3)
+
+    def program() -> None:
+        with mt.no_grad():
+            drawn = policy(x)
+        (critic(x) - drawn).square().mean().backward()
+
+    finding = next(one for one in findings(record(program)) if one.kind == "no gradient")
+    assert finding.explanation[0].startswith("policy(x) at ")

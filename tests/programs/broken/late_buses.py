@@ -1,0 +1,21 @@
+import microtape as mt
+from microtape import nn
+
+mt.manual_seed(5)
+STOPS = 8
+speed, usual = nn.Linear(3, 4), nn.Linear(3, 4)
+arrival = nn.Linear(4, 1)
+optimizer = mt.optim.Adam([*speed.parameters(), *usual.parameters(), *arrival.parameters()], lr=0.02)
+stops = mt.randn(STOPS, 3)
+start, end = mt.randint(0, STOPS, (20,)), mt.randint(0, STOPS, (20,))
+lateness = mt.randn(STOPS, 1)
+
+for morning in range(4):
+    delay = speed(stops)[start]
+    total = usual(stops)
+    total[end] += delay
+    loss = (arrival(total.relu()) - lateness).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(morning, loss.item())

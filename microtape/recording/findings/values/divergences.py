@@ -62,7 +62,8 @@ def scores_for_divergences(program: Program) -> Iterator[Finding]:
             remedy = f"Swap them, if the order is the mistake: {_swapped(program, call)}. Else, take log_softmax first."
         yield Finding(
             "probabilities", "warning",
-            headline(f"{mistake}: {name}" if not name.startswith("%") else mistake, mistake), lines, remedy, node.place, program.pass_after(node.id), None, node.id, program.tensor_of(node),
+            headline(f"{mistake}: {name}" if not name.startswith("%") else mistake, mistake),
+            lines, remedy, node.place, program.pass_after(node.id), None, node.id, program.tensor_of(node),
         )  # fmt: skip
 
 

@@ -67,6 +67,7 @@ from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.bounded import bounded_scores
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.directions import directions_of_positions
 from microtape.recording.findings.values.divergences import scores_for_divergences
 from microtape.recording.findings.values.likelihoods import rates_for_logarithms, variances_of_zero
 from microtape.recording.findings.values.loss_targets import unfit_targets
@@ -94,10 +95,10 @@ _DETECTORS: tuple[_Detector, ...] = (
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
     taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
-    averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension, scores_for_logarithms,
-    scores_for_divergences, rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores,
-    targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs,
-    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    averaged_before_weighted, reshaped_for_transposed, directions_of_positions, probabilities_for_scores,
+    wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms, variances_of_zero,
+    unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
+    learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -82,6 +82,7 @@ from microtape.recording.findings.values.probabilities import (
     wrong_dimension,
 )
 from microtape.recording.findings.values.reshaping import reshaped_for_transposed
+from microtape.recording.findings.values.similarities import similarities_with_itself
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
@@ -97,8 +98,9 @@ _DETECTORS: tuple[_Detector, ...] = (
     taken_for_copies, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
     averaged_before_weighted, reshaped_for_transposed, directions_of_positions, probabilities_for_scores,
     wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms, variances_of_zero,
-    unfit_targets, bounded_scores, targets_out_of_reach, attention, masks_of_zeros, learning_targets,
-    learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    unfit_targets, similarities_with_itself, bounded_scores, targets_out_of_reach, attention, masks_of_zeros,
+    learning_targets, learned_advantages, growing_graphs, vanishing_and_exploding, large_updates, nothing_to_divide,
+    wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -1,4 +1,4 @@
-"""Attention that is one-sided for want of a scale is told; a temperature of the program's, or small products, are not."""
+"""Attention that is one-sided for want of a scale is told; a temperature, or products that are small, are not."""
 
 from __future__ import annotations
 

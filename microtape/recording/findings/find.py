@@ -21,6 +21,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients
 from microtape.recording.findings.gradients.constant_terms import bare_numbers, constant_penalties
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
+from microtape.recording.findings.gradients.drawn import drawn_codes
 from microtape.recording.findings.gradients.lost_terms import lost_terms
 from microtape.recording.findings.gradients.no_gradient import no_gradient
 from microtape.recording.findings.gradients.penalties import one_norm_for_all
@@ -70,6 +71,8 @@ from microtape.recording.findings.values.attention import attention
 from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.bounded import bounded_scores
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
+from microtape.recording.findings.values.directions import directions_of_positions
+from microtape.recording.findings.values.divergences import scores_for_divergences
 from microtape.recording.findings.values.likelihoods import rates_for_logarithms, variances_of_zero
 from microtape.recording.findings.values.loss_targets import unfit_targets
 from microtape.recording.findings.values.masks import masks_of_zeros
@@ -84,6 +87,7 @@ from microtape.recording.findings.values.probabilities import (
 )
 from microtape.recording.findings.values.repeated_indices import added_once
 from microtape.recording.findings.values.reshaping import reshaped_for_transposed
+from microtape.recording.findings.values.similarities import similarities_with_itself
 from microtape.recording.model.model import Recording
 from microtape.recording.writing.faults import described, was_raised_by_a_signal
 
@@ -91,16 +95,17 @@ _Detector: TypeAlias = Callable[[Program], Iterator[Finding]]
 _DETECTORS: tuple[_Detector, ...] = (
     never_called, never_asked_for, rebound_in_vain, set_in_vain, lost_results, used_up, loads_itself, failures, refused,
     expanded, wrong_shapes, wrong_sums, not_finite, wrong_derivatives, replaced_leaves, made_anew, no_gradient,
-    constant_penalties, bare_numbers, lost_terms, wasted_terms, one_norm_for_all, added_to_itself, results_without,
-    gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps, stale_steps,
-    twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
+    constant_penalties, bare_numbers, lost_terms, drawn_codes, wasted_terms, one_norm_for_all, added_to_itself,
+    results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
+    stale_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
     taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
-    added_once, averaged_before_weighted, reshaped_for_transposed, probabilities_for_scores, wrong_dimension,
-    scores_for_logarithms, rates_for_logarithms, variances_of_zero, unfit_targets, bounded_scores, targets_out_of_reach,
-    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
-    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions, probabilities_for_scores,
+    wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms, variances_of_zero,
+    unfit_targets, similarities_with_itself, bounded_scores, targets_out_of_reach, attention, masks_of_zeros,
+    learning_targets, learned_advantages, growing_graphs, piled_hooks, vanishing_and_exploding, large_updates,
+    nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -1,4 +1,8 @@
-"""Weights of attention that are normalised over another dimension than their sum runs along, or that see only ahead."""
+"""Weights of attention that are mistaken.
+
+They are normalised over another dimension than their sum runs along, or see only ahead, or pick one value each from the
+start, since the scores are not scaled.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.histories import input_at, inputs, is_parameter
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.wording import at, headline
-from microtape.recording.model.formatting import format_shape
+from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import NodeRecord, Place, Value
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ _SAME_ELEMENTS = (
 _FARTHEST = 8  # nodes between a softmax and the products before and after it
 _FEWEST = 3  # positions from which on a triangle is no chance
 _HIDDEN = -1e4  # what a mask adds, or fills in, at most
+_FEWEST_FEATURES = 16  # of a query, from which on unscaled products are large
+_ALONE = 0.99  # a weight beside which the others of its row count for nothing
+_SHARED = 0.5  # the largest weight of a row, at most, of scores that are scaled
 
 
 def attention(program: Program) -> Iterator[Finding]:
@@ -34,11 +41,15 @@ def attention(program: Program) -> Iterator[Finding]:
     A program that hides what lies ahead in one place, and what came before in another, reads in both directions.
     """
     told, ahead, reads_forward = set[Place | None](), dict[Place | None, Finding](), False
+    started = set[Place | None]()
     for node in program.doing("softmax"):
         shape = program.shape_of(node) or ()
         if len(shape) < 2 or node.place in told or not _is_of_scores(program, node):
             continue
         found = _over_another_dimension(program, node, shape)
+        if found is None and node.place not in started:  # later, weights may have learned to be so sure
+            started.add(node.place)
+            found = _saturated(program, node, shape)
         if found is not None:
             told.add(node.place)
             yield found
@@ -52,17 +63,23 @@ def attention(program: Program) -> Iterator[Finding]:
 
 def _is_of_scores(program: Program, node: NodeRecord) -> bool:
     """Whether the operand of a softmax is a product of two results, perhaps scaled and masked, not of a parameter."""
+    product = _product(program, node)
+    return product is not None and not any(is_parameter(program, one) for one in inputs(program, product))
+
+
+def _product(program: Program, node: NodeRecord) -> NodeRecord | None:
+    """The product that a softmax is computed of, perhaps scaled and masked."""
     rows = (program.shape_of(node) or ())[-2:]
     for _ in range(_FARTHEST):
         before = inputs(program, node)
         if program.does(node, *_PRODUCTS) and len(before) == 2:
-            return not any(is_parameter(program, one) for one in before)
+            return node
         if not before or (program.shape_of(before[0]) or ())[-2:] != rows:
-            return False
+            return None
         node = before[0]
         if not program.does(node, *_SAME_ELEMENTS, *_PRODUCTS):
-            return False
-    return False
+            return None
+    return None
 
 
 def _over_another_dimension(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
@@ -129,6 +146,51 @@ def _weighted_sum(program: Program, node: NodeRecord, shape: tuple[int, ...]) ->
             return None
         node = user
     return None
+
+
+def _saturated(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
+    """A softmax that picks one value for most rows from the start, and would not if the products were scaled."""
+    product, position = _product(program, node), program.pass_after(node.id)
+    keys = input_at(program, product, 1) if product is not None else None
+    features = (program.shape_of(keys) or (0, 0))[-2] if keys is not None else 0
+    if product is None or features < _FEWEST_FEATURES or dimension(program, node, len(shape)) != len(shape) - 1:
+        return None
+    given = program.recording.value(operand_refs(node)[0]) if operand_refs(node) else None
+    made = next(iter(program.results(product)), None)
+    if position != 0 or not isinstance(given, np.ndarray) or not isinstance(made, np.ndarray):
+        return None
+    if made.size != given.size or _weighted_sum(program, node, shape) is None or not np.isfinite(made).all():
+        return None
+    scores: npt.NDArray[np.float64] = given.astype(np.float64)
+    raw: npt.NDArray[np.float64] = made.astype(np.float64).reshape(scores.shape)
+    hidden = np.asarray(scores < _HIDDEN)
+    factors = {f" times √{features}": features**0.5, f" times {features}": features, "": 1.0}
+    said = [text for text, factor in factors.items() if np.allclose(scores[~hidden], factor * raw[~hidden], rtol=1e-2)]
+    rows = (~hidden).sum(axis=-1) >= _FEWEST
+    if rows.sum() < _FEWEST or not said:  # another factor is a temperature, which the program means
+        return None
+    most = _largest_weights(scores, hidden)[rows]
+    scaled = _largest_weights(raw / np.sqrt(features), hidden)[rows]
+    if (most >= _ALONE).mean() <= 0.5 or np.median(scaled) > _SHARED:
+        return None
+    return Finding(
+        "attention", "warning",
+        headline(f"Attention at {at(node.place)} is one-sided: its scores are not divided by √{features}"),
+        (f"In {int((most >= _ALONE).sum()):,} of {most.size:,} rows, one weight is above {_ALONE} in the first pass: "
+         "next to no gradient passes through softmax.",
+         f"The scores are products of {features} features{said[0]}, up to {format_number(scores[~hidden].max())}. "
+         f"Divided by √{features}, the products would give a row a largest weight of "
+         f"{format_number(float(np.median(scaled)), 2)} (median)."),
+        f"Divide the product by {format_number(features**0.5)}: q @ k.transpose(-2, -1) / math.sqrt({features}).",
+        node.place, position, None, node.id, program.tensor_of(node),
+        (("made", product.place),) if product.place is not None and product.place != node.place else (),
+    )  # fmt: skip
+
+
+def _largest_weights(scores: npt.NDArray[Any], hidden: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The largest result of softmax in each row."""
+    seen = np.where(hidden, -np.inf, scores)
+    return np.asarray(1 / np.exp(seen - seen.max(axis=-1, keepdims=True)).sum(axis=-1))
 
 
 def _is_transposed(program: Program, node: NodeRecord, count: int) -> bool:

@@ -18,6 +18,7 @@ from microtape.recording.findings.values.bad_numbers import (
     how_of_leaf,
     how_of_nothing,
 )
+from microtape.recording.findings.values.divergences import swapped_arguments
 from microtape.recording.findings.values.origins import Origin, PassSearch, label_smoothing, origins_by_line
 from microtape.recording.findings.values.rounded_away import rounded_away
 from microtape.recording.findings.values.stable_forms import stable_form
@@ -101,6 +102,8 @@ def _advice(program: Program, origin: Origin, made: NodeRecord | BorderRecord, h
     if isinstance(made, NodeRecord) and (made.variable is not None or made.kind == "function"):
         return None
     if (advice := _of_hidden_classes(program, made)) is not None:
+        return advice
+    if (advice := swapped_arguments(program, made)) is not None:
         return advice
     if (advice := rounded_away(program, made)) is not None or not isinstance(made, NodeRecord):
         return advice

@@ -26,15 +26,15 @@ def probabilities_for_scores(program: Program) -> Iterator[Finding]:
     """One finding for each place where a loss gets what softmax or sigmoid made, not scores or logarithms."""
     told = set()
     losses = [(node, _loss(program, node)) for node in program.doing(*_LOSSES)]
-    for node, what in [*losses, *((node, "kl_div") for node in _divergences(program))]:
-        squashed = _squashed(program, node, 1 if what == "kl_div" else 0) if what else None
-        if squashed is None or node.place is None or node.place in told:
+    for node, what in [*losses, *((node, "kl_div") for node in divergences(program))]:
+        found = squashed(program, node, 1 if what == "kl_div" else 0) if what else None
+        if found is None or node.place is None or node.place in told:
             continue
-        which = "sigmoid" if program.does(squashed, "sigmoid") else "softmax"
+        which = "sigmoid" if program.does(found, "sigmoid") else "softmax"
         if which == "sigmoid" and what in ("log_softmax", _CATEGORICAL):
             continue  # of an attention, say: only as a loss is it surely a mistake
         told.add(node.place)
-        yield _finding(program, node, squashed, what, which)
+        yield _finding(program, node, found, what, which)
 
 
 def _loss(program: Program, node: NodeRecord) -> str:
@@ -49,7 +49,7 @@ def _loss(program: Program, node: NodeRecord) -> str:
     return "nll_loss" if program.does(node, "nll_loss", "nll_loss2d") else ""
 
 
-def _divergences(program: Program) -> Iterator[NodeRecord]:
+def divergences(program: Program) -> Iterator[NodeRecord]:
     """The products of target and input in kl_div, which is computed of simpler operations: Σ t · ln t - t · input."""
     text = "".join(program.recording.sources.values())
     for node in program.doing("mul") if "kl_div" in text or "KLDivLoss" in text else ():
@@ -72,7 +72,7 @@ def _users(program: Program, node: NodeRecord) -> set[int]:
     return found
 
 
-def _squashed(program: Program, node: NodeRecord, edge: int) -> NodeRecord | None:
+def squashed(program: Program, node: NodeRecord, edge: int) -> NodeRecord | None:
     """The softmax or sigmoid whose results a loss gets, perhaps in another shape."""
     one = input_at(program, node, edge)
     while one is not None and not program.does(one, *_SQUASHING):
@@ -112,7 +112,7 @@ def scores_for_logarithms(program: Program) -> Iterator[Finding]:
         most = _most(program.recording.tensors[ref.tensor].values.get(ref.version)) if ref is not None else 0.0
         if ref is None or not _ROUNDING < most < math.inf or node.place is None or node.place in told:
             continue
-        if node.op == "cross_entropy" or _squashed(program, node, 0) is not None:
+        if node.op == "cross_entropy" or squashed(program, node, 0) is not None:
             continue  # the logarithm is taken inside of the call, or probabilities_for_scores says it
         before = input_at(program, node, 0)
         if before is not None and program.does(before, "mul"):
@@ -136,15 +136,15 @@ def _most(value: Value | None) -> float:
     return float(np.max(value, initial=-np.inf)) if isinstance(value, np.ndarray) and value.dtype.kind == "f" else 0.0
 
 
-def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str, which: str) -> Finding:
+def _finding(program: Program, node: NodeRecord, soft: NodeRecord, what: str, which: str) -> Finding:
     name = next((program.operand_name(one) for one in node.operands if one.ref is not None), "%")
-    name = program.name(squashed.id) if name.startswith("%") or what == "kl_div" else name
+    name = program.name(soft.id) if name.startswith("%") or what == "kl_div" else name
     named = not name.startswith("%")
     short = what.replace("binary_cross_entropy_with_logits", "bce_with_logits")
     takes = "logarithms" if what in _TAKE_LOGARITHMS else "scores"
     mistake = f"{short} at {at(node.place)} takes {takes}, but gets probabilities"
     text = headline(f"{mistake}: {name}", mistake) if named else headline(mistake)
-    source = f"{name if named else 'Its input'} is the result of {which} at {at(squashed.place)}"
+    source = f"{name if named else 'Its input'} is the result of {which} at {at(soft.place)}"
     if what == "kl_div":
         lines: tuple[str, ...] = (
             f"{source}. kl_div takes no logarithm of its input: it computes t · (ln t - input) for each target t.",
@@ -162,9 +162,9 @@ def _finding(program: Program, node: NodeRecord, squashed: NodeRecord, what: str
         remedy = f"Give {what} the scores, without {which}; apply {which} only where probabilities are read."
         if what == _CATEGORICAL:
             remedy = f"Pass probs={name if named else '...'} to Categorical, or logits= the scores, without {which}."
-    place, other = node.place, (("made", squashed.place),)
-    if is_installed(node.place) and not is_installed(squashed.place):  # of a trainer that calls the user's loss
-        place, other = squashed.place, (("used", node.place),)
+    place, other = node.place, (("made", soft.place),)
+    if is_installed(node.place) and not is_installed(soft.place):  # of a trainer that calls the user's loss
+        place, other = soft.place, (("used", node.place),)
     others = tuple((role, one) for role, one in other if one is not None and one != place)
     return Finding(
         "probabilities", "warning", text, lines, remedy, place, program.pass_after(node.id), None, node.id,

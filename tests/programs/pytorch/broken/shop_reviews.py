@@ -1,0 +1,16 @@
+import torch
+
+nn, F = torch.nn, torch.nn.functional
+torch.manual_seed(0)
+words = torch.randint(0, 30, (12, 7))
+answers = torch.randint(0, 30, (12, 7))
+table = nn.Embedding(30, 16)
+reading, answering = nn.Linear(16, 8), nn.Linear(16, 8)
+parts = nn.ModuleList([table, reading, answering])
+optimizer = torch.optim.Adam(parts.parameters(), lr=0.01)
+for day in range(4):
+    a, b = reading(table(words)), answering(table(answers))
+    loss = 1 - F.cosine_similarity(a, b).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

@@ -146,6 +146,12 @@ class Tensors:
         if seen.read_in >= self.phase and version in seen.values:
             seen.earlier = version, seen.values.pop(version)
 
+    def replaced(self, tensor: torch.Tensor) -> None:
+        """A tensor was given other elements, perhaps of another shape and dtype, as `module.bfloat16()` does."""
+        if (seen := self.find(tensor)) is not None:
+            seen.shape, seen.dtype = tuple(tensor.shape), DTYPES[tensor.dtype]
+            self.rewritten(tensor)
+
     def copied(self, tensor: torch.Tensor) -> Value | None:
         """The value of a tensor; that of a view follows from the tensor that it views, if that has a summary."""
         base = tensor._base

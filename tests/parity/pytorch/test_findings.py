@@ -242,3 +242,18 @@ def test_pairs_of_indices_that_repeat_lose_rows(tmp_path):
     (found,) = findings(record_program(script)[0])
     assert found.headline == "out[i, j] += w adds 4 of 5 rows: indices repeat"
     assert found.remedy.endswith("out = out.index_put((i, j), w, accumulate=True).")
+
+
+def test_parameters_that_were_converted_have_their_new_dtype_and_too_few_digits_for_a_small_update(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\ntorch.manual_seed(0)\nmodel = torch.nn.Linear(4, 1).bfloat16()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)\nfor _ in range(3):\n    optimizer.zero_grad()\n"
+        "    model(torch.ones(3, 4).bfloat16()).square().mean().backward()\n    optimizer.step()\n"
+    )
+    recording = record_program(script)[0]
+    assert {one.dtype for one in recording.tensors if one.name.startswith("model.")} == {"bfloat16"}
+    (found,) = findings(recording)
+    assert found.headline.startswith("optimizer.step() at script.py:8 changes nothing")
+    assert found.explanation[-1].startswith("In bfloat16, numbers as large as those of model.")
+    assert found.remedy.startswith("Keep the parameters in float32, and compute in bfloat16 under autocast.")

@@ -20,6 +20,7 @@ from microtape.recording.model.source import expression, only_assignment, place_
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
 _SCHEDULE = re.compile(r"lr_scheduler|LR$")
 _FADED = 4  # steps in a row without a change: a schedule may well end at 0
+_DIGITS = {"bfloat16": 7, "float16": 10}  # binary ones, behind the first
 _TINY = 1e-4  # of a leaf; updates by smaller gradients may be lost in rounding, which other findings explain
 
 
@@ -297,18 +298,32 @@ def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, B
     )
     size = program.sizes(step.grad_after)
     number = f", of root mean square {format_number(size.rms, 3)}" if size is not None else ""
-    lines = (
+    lines = [
         f"{program.pass_name(position).capitalize()} gave {names[0]} a gradient{number}, but {what} left it as it was.",
         f"The same happened in {len({one.passes for one, _, _ in steps})} steps.",
-    )
+    ]
     remedy = "Reset gradients after the step or before backward, not between the two. Else, lr is 0, or too small."
+    if (apart := _apart(program, first)) is not None:
+        dtype = program.recording.tensors[first.tensor].dtype
+        lines.append(
+            f"In {dtype}, numbers as large as those of {names[0]} are {format_number(apart, 2)} apart: an update of less "
+            "than half of that is rounded away."
+        )
+        remedy = f"Keep the parameters in float32, and compute in {dtype} under autocast. {remedy}"
     if _comes_first(place, pass_):
         backward = expression(program.recording, pass_.place) or "backward"
         remedy = f"Call {what} after {backward}, and reset gradients before or after both."
     return Finding(
-        "no update", "error", text, lines, remedy, place, position, step.index, step.node, first.tensor,
+        "no update", "error", text, tuple(lines), remedy, place, position, step.index, step.node, first.tensor,
         (("backward", pass_.place),) if pass_.place is not None else (),
     )  # fmt: skip
+
+
+def _apart(program: Program, update: UpdateRecord) -> float | None:
+    """The distance between neighbouring numbers of a leaf's size, if its dtype has few digits."""
+    tensor = program.recording.tensors[update.tensor]
+    digits, size = _DIGITS.get(tensor.dtype), (update.norm or 0.0) / math.sqrt(max(math.prod(tensor.shape), 1))
+    return 2.0 ** (math.floor(math.log2(size)) - digits) if digits is not None and size > 0 else None
 
 
 def _comes_first(place: Place, pass_: Pass) -> bool:

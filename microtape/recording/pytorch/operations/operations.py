@@ -147,7 +147,7 @@ class Operations(_Mode):  # type: ignore[misc]
         """`tensor.data = ...`, which gives the tensor other elements but no new version."""
         function(*args)
         try:
-            self.tensors.rewritten(args[0])
+            self.tensors.replaced(args[0])
         except Exception as error:
             self._fault(error)
 

@@ -306,8 +306,8 @@ def _idle(program: Program, place: Place, steps: list[tuple[UpdateRecord, int, B
     if (apart := _apart(program, first)) is not None:
         dtype = program.recording.tensors[first.tensor].dtype
         lines.append(
-            f"In {dtype}, numbers as large as those of {names[0]} are {format_number(apart, 2)} apart: an update of less "
-            "than half of that is rounded away."
+            f"In {dtype}, numbers as large as those of {names[0]} are {format_number(apart, 2)} apart: an update of "
+            "less than half of that is rounded away."
         )
         remedy = f"Keep the parameters in float32, and compute in {dtype} under autocast. {remedy}"
     if _comes_first(place, pass_):

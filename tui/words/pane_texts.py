@@ -24,7 +24,7 @@ from tui.shell.lesson_names import lesson_of_error
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
 from tui.time.cursor import LeafStatus, StepCursor
 from tui.words.differences import check_lines
-from tui.words.functions.contract import arrived_at, renamed
+from tui.words.functions.contract import arrived_at, kept_name
 from tui.words.functions.contract_rows import ContractRows
 from tui.words.hook_effects import on_leaving
 from tui.words.sentence import LISTED
@@ -119,13 +119,7 @@ class PaneTexts:
 
     def _keeps(self, node: NodeRecord) -> Iterator[Line]:
         for saved in node.saved:
-            yield line(*self._kept_name(node, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
-
-    def _kept_name(self, node: NodeRecord, inside: str, ref: TensorRef) -> Line:
-        """A tensor that a node keeps. Letters of a formula are left out: the rule is shown with the user's names."""
-        if node.kind == "function" or len(inside) > 1:
-            return renamed(self.cursor, inside, ref)
-        return line(Span(self.cursor.tensor_name(ref), "name"))
+            yield line(*kept_name(self.cursor, node, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
 
     def _gradient_so_far(self, node: NodeRecord) -> Iterator[Line]:
         """The sums that have arrived at a node that still waits or has not run, for each of its outputs."""
@@ -203,8 +197,8 @@ class PaneTexts:
         versions = line(Span(text, "bad" if stale else "dim")) if rows is None else rows.saved_as(use)
         view = f", {whose}" if whose else ""
         value = Span("changed since", "bad") if stale else self._value(use.value, self.width - 45, "value")
-        name = self._kept_name(node, use.name, use.ref)
-        return line(*name, "  " if name else "", value, *versions, Span(view, "dim"))
+        name = kept_name(self.cursor, node, use.name, use.ref)
+        return line(*name, "  " if plain(name) else "", value, *versions, Span(view, "dim"))
 
     def _computed(self, step: BackwardStep, one: Delivery) -> Line:
         """`g · y = 5 · 3 = 15`: the rule with this node's names and numbers; of an array, those of one element."""

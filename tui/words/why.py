@@ -20,7 +20,7 @@ from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
-from tui.words.functions.contract import arrived_at, contract
+from tui.words.functions.contract import arrived_at, contract, kept_name
 from tui.words.hook_effects import on_arrival, on_leaving
 from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none
@@ -256,10 +256,9 @@ def _rule_lines(
 
 def _kept_lines(cursor: StepCursor, step: BackwardStep) -> Iterator[Line]:
     for use in step.saved:
-        name = cursor.tensor_name(use.ref)
-        called = f" = {name}" if name else ""
+        name = kept_name(cursor, cursor.timeline.node(step.node), use.name, use.ref)
         value = format_value(use.value, 50) if use.value is not None else "gone"
-        yield line(Span("  which kept ", "dim"), Span(f"{use.name}{called}", "name"), "  ", Span(value, "value"))
+        yield line(Span("  which kept ", "dim"), *name, "  " if plain(name) else "", Span(value, "value"))
 
 
 def _products(cursor: StepCursor, step_index: int, output: int, index: Index | None) -> tuple[str, Index] | None:

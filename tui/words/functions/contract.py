@@ -7,7 +7,7 @@ from itertools import groupby
 
 from microtape.recording.model.contracts import ArgumentLine, Contract, OutputLine, SavedLine, contract_of
 from microtape.recording.model.formatting import format_value
-from microtape.recording.model.model import Operand, TensorRef, Value
+from microtape.recording.model.model import NodeRecord, Operand, TensorRef, Value
 from tui.shell.spans import Line, Role, Span, line
 from tui.time.cursor import StepCursor
 from tui.time.timeline import Arrival
@@ -107,6 +107,13 @@ def renamed(cursor: StepCursor, inside: str, ref: TensorRef | None) -> Line:
     """`x = y`: the name of a tensor inside of the Function or formula, and its name in the program if it is another."""
     name = cursor.tensor_name(ref) if ref is not None else ""
     return line(Span(inside, "op"), *(line(" = ", Span(name, "name")) if name and name != inside else ()))
+
+
+def kept_name(cursor: StepCursor, node: NodeRecord, inside: str, ref: TensorRef) -> Line:
+    """A tensor that a node keeps. Letters of a formula are left out: the rule is shown with the user's names."""
+    if node.kind == "function" or len(inside) > 1:
+        return renamed(cursor, inside, ref)
+    return line(Span(cursor.tensor_name(ref), "name"))
 
 
 def saved_role(one: SavedLine) -> Span:

@@ -191,7 +191,8 @@ def draw(
         step: how many nodes backward has evaluated, from 0. None: the end of the pass, with no current step.
         pass_index: which call of `backward` or `grad`, from 0.
         show: the details to show, any of `viz.DETAILS`. None: as many as stay readable in a graph of this size.
-        around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, or its name in the program.
+        around: draw only the neighbourhood of one node: its number, as `12` or `"%12"`, its name in the program, its
+            operation or its line, as in `"softmax"` and `":42"`; of several, that of the last one.
         radius: how many edges the neighbourhood reaches.
         fold: whether to draw what belongs together as one box: modules, `microtape.scope`s, loops and functions. None:
             if there would be more than 25 boxes. What is then open is an overview: the outer levels, the last

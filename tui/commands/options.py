@@ -302,7 +302,10 @@ PICTURE: Options = (
 )
 DRAW: Options = (
     *PICTURE,
-    (("--around",), {"metavar": "NODE", "help": "draw only the neighbourhood of a node, given by number or name"}),
+    (
+        ("--around",),
+        {"metavar": "NODE", "help": "draw only what is near a node: its number, name, operation or :LINE"},
+    ),
     (("--radius",), {"type": int, "metavar": "N", "help": "the radius of the neighbourhood, in edges (default: 2)"}),
     (("--scale",), {"type": float, "metavar": "X", "help": "size of a .png (default: 2, or 1 if it is large)"}),
 )

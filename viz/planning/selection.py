@@ -56,7 +56,7 @@ def some_root(now: Moment, every: Sequence[int]) -> str:
 
 
 def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> int:
-    """The node of that id, or the last one whose output has that name."""
+    """The node of that id; or the last one whose output has that name, that is that operation, or is at `:line`."""
     if isinstance(around, str) and around.startswith("%") and around[1:].isdecimal():
         around = int(around[1:])
     if not isinstance(around, str):
@@ -64,9 +64,13 @@ def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> in
         if around in every:
             return around
         raise DrawError(f"there is no node %{around} here: this pass has nodes %{every[0]} to %{every[-1]}")
-    named = [node for node in every if around in _names(recording, node)]
-    if named:
-        return named[-1]
+    for is_meant in (
+        lambda node: around in _names(recording, node),
+        lambda node: around == recording.nodes[node].op,
+        lambda node: (place := recording.nodes[node].place) is not None and around in (f":{place.line}", place.at),
+    ):
+        if named := list(filter(is_meant, every)):
+            return named[-1]
     known = dict.fromkeys(name for node in reversed(every) for name in _names(recording, node)[:1])
     some = ", ".join(visible(name, 20) for name in list(known)[:8])
     raise DrawError(

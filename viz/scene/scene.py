@@ -21,10 +21,12 @@ from viz.planning.group_contents import GroupContents
 from viz.planning.ranks import above_clusters, assign_ranks
 from viz.planning.selection import Selection, select_nodes, some_root
 from viz.scene.failure import overwriters
+from viz.scene.findings import found_in
 from viz.scene.heading import note_advice, notes
 from viz.scene.history_ends import find_cuts
 
 MOST_ADVISED = 1000  # boxes: Graphviz would need too long for more
+MOST_CULPRITS = 3  # that are unfolded
 FEW_USES = 4  # a leaf in focus opens the folds that use it only if it is used in at most this many places
 
 
@@ -56,6 +58,8 @@ def make_scene(
 ) -> Scene:
     """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
 
+    The first that is wrong is unfolded as well.
+
     Raises:
         DrawError: an argument is not valid for this recording.
         TooLargeError: there would be more than `max_boxes` boxes.
@@ -70,7 +74,7 @@ def make_scene(
     if around is not None or folding.fold is False:
         plan = planner.plan(_unfolded(planner))
     else:
-        focused = _focus(now, selection, uses) if focus else set()
+        focused = _wrong(now, selection) | (_focus(now, selection, uses) if focus else set())
         plan = planner.plan(choose_view(planner, folding, focused, min(folding.few, max_boxes)))
         if len(plan.order) > max_boxes and not folding.is_detailed:
             plan = planner.plan(choose_view(planner, replace(folding, fold=True), (), 0))
@@ -134,6 +138,13 @@ def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
     leaves = {node for node in found if now.recording.nodes[node].variable is not None}
     users = [use.by for use in uses if use.of in leaves]
     return found.union(users) if len(users) <= FEW_USES else found
+
+
+def _wrong(now: Moment, selection: Selection) -> set[int]:
+    """The culprits of the most severe finding, if they are few: a closed box would hide what the picture is about."""
+    first = next(iter(found_in(now)), None)
+    culprits = set(first.culprits).intersection(selection.nodes) if first is not None else set()
+    return culprits if len(culprits) <= MOST_CULPRITS else set()
 
 
 def _folded_note(selection: Selection, plan: BoxPlan) -> list[str]:

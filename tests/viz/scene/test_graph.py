@@ -9,10 +9,12 @@ import pytest
 
 import microtape as mt
 from microtape.recording.model.model import Recording
+from microtape.recording.moments.moment import PassTimeline
 from tests.support.recordings.handmade import ADD, MUL, Tape, chain, diamond, failing, twice
 from viz.basics.errors import DrawError, TooLargeError
 from viz.basics.graph import Arrow, Box, Cluster, VisualGraph
 from viz.planning.ranks import above_clusters, assign_ranks
+from viz.planning.selection import select_nodes
 from viz.scene.visual_graph import build_graph
 
 
@@ -286,6 +288,12 @@ def test_a_neighbourhood_stops_at_a_shared_leaf() -> None:
     assert len({one.node for one in graph.boxes} - {None}) < 15
     hub = build_graph(chain(400), around="w1", radius=1)
     assert len({one.node for one in hub.boxes} - {None}) == 13  # itself and its first twelve uses
+
+
+@pytest.mark.parametrize(("around", "middle"), [("mul", 4), ("add", 3), (":5", 4), ("diamond.py:5", 4), ("x", 0)])
+def test_a_neighbourhood_is_that_of_the_last_node_with_a_name_an_operation_or_a_line(around: str, middle: int) -> None:
+    now = PassTimeline(diamond(), 0).at()
+    assert select_nodes(now, around, 1, 100).middle == middle
 
 
 @pytest.mark.parametrize(

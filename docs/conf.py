@@ -23,6 +23,7 @@ import microtape  # noqa: E402
 from lessons import Lesson  # noqa: E402
 from lessons.checking.record import record_program as record_lesson  # noqa: E402
 from lessons.model.load import load_course  # noqa: E402
+from lessons.model.opening import ABOUT_THE_PROGRAM, divided  # noqa: E402
 from lessons.model.timing import minutes  # noqa: E402
 from microtape.recording.findings import FindingKind, findings  # noqa: E402
 from tests.programs.corpus import broken_programs, expected, record_program  # noqa: E402
@@ -61,11 +62,7 @@ MISTAKES = """\
 Each of these programs is broken in one way. None of them says so, and most of them run to their end. Below each stands
 what `microtape diagnose` finds first: the line, the numbers, and what to do. It says the same of such a program for
 PyTorch. All of them are test programs; this page is made anew from them each time."""
-LESSON_END = """
-## The program
-
-`microtape learn` opens this program in the stepper, beside the text.
-
+LESSON_START = """
 ```{{raw}} html
 <p><a href="../../films/{film}">Play its backward pass</a></p>
 ```
@@ -74,6 +71,8 @@ LESSON_END = """
 {program}
 ```
 
+"""
+LESSON_END = """
 ## The exercise
 
 `microtape learn check {name}` gives you a copy of this file and checks it; `microtape learn hint {name}` gives a hint.
@@ -101,12 +100,11 @@ def write_course() -> None:
     """A page for each lesson, without its solution, and an index of the lessons."""
     contents, names = [], []
     for lesson in load_course():
-        text = lesson.prose.replace("```output\n", "```text\n").rstrip("\n") + "\n"
-        film = write_film(lesson)
-        end = LESSON_END.format(
-            name=lesson.name, film=film, program=read(lesson.program), exercise=read(lesson.exercise.path)
-        )
-        write(f"course/{lesson.folder.name}.md", text + end)
+        title, text = divided(lesson.prose.replace("```output\n", "```text\n"))
+        about = ABOUT_THE_PROGRAM.format(command="microtape learn")
+        start = LESSON_START.format(film=write_film(lesson), program=read(lesson.program))
+        end = LESSON_END.format(name=lesson.name, exercise=read(lesson.exercise.path))
+        write(f"course/{lesson.folder.name}.md", f"{title}\n\n{about}\n{start}{text}{end}")
         contents.append(
             f"{lesson.number}. [{lesson.title}]({lesson.folder.name}.md): {lesson.summary} ({minutes(lesson)} minutes)"
         )

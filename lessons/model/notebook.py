@@ -1,4 +1,4 @@
-"""A lesson as a Jupyter notebook: its text, its Python with what that prints, its program and its exercise."""
+"""A lesson as a Jupyter notebook: its program, its text, its Python with what that prints, and its exercise."""
 
 from __future__ import annotations
 
@@ -7,32 +7,31 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lessons.model.lesson import Lesson
+from lessons.model.opening import ABOUT_THE_PROGRAM, divided
 
 FENCED = re.compile(r"^```(python|output)\n(.*?)^```\n?", re.MULTILINE | re.DOTALL)
 
-_PROGRAM = """\
-## The program
-
-`microtape learn {name}` opens it in the stepper, beside the text; [its film]({film}) plays its backward pass.
-"""
 _EXERCISE = """\
 ## The exercise, as a file
 
 Complete it here or in your editor: `microtape learn check {name}` gives you a copy of this file and checks it, and
-`microtape learn hint {name}` gives a hint. As it is, the cell below ends with NotImplementedError.
+`microtape learn hint {name}` gives a hint. As it is, the cell below {fails}.
 """
 
 
 def notebook(lesson: Lesson, printed: Sequence[str], film: str) -> dict[str, Any]:
     """The notebook, as data for JSON. `printed` is what each block of Python in the text prints, `film` a link."""
-    cells = [*_text(lesson.prose, iter(printed))]
-    cells += [
-        _markdown(_PROGRAM.format(name=lesson.name, film=film)),
+    title, text = divided(lesson.prose)
+    about = ABOUT_THE_PROGRAM.format(command="microtape learn").replace("\n", " ")
+    exercise = lesson.exercise.path.read_text(encoding="utf-8")
+    fails = "ends with NotImplementedError" if "raise NotImplementedError" in exercise else "gives a wrong answer"
+    cells = [
+        _markdown(f"{title}\n\n{about} [Its film]({film}) plays its backward pass."),
         _code(lesson.program.read_text(encoding="utf-8")),
+        *_text(text, iter(printed)),
+        _markdown(_EXERCISE.format(name=lesson.name, fails=fails)),
+        _code(exercise) | {"metadata": {"tags": ["raises-exception"]}},
     ]
-    cells += [_markdown(_EXERCISE.format(name=lesson.name))]
-    exercise = _code(lesson.exercise.path.read_text(encoding="utf-8"))
-    cells += [exercise | {"metadata": {"tags": ["raises-exception"]}}]
     return {
         "cells": [cell | {"id": f"{lesson.name}-{number}"} for number, cell in enumerate(cells)],
         "metadata": {

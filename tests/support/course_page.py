@@ -22,8 +22,8 @@ so does a line below the traceback of a recorded script.
 
 Where PyTorch is installed, `microtape learn check` runs every exercise about the engine that you have solved once more,
 with PyTorch in the engine's place, and says so: `Also passes in PyTorch 2.13.` The verdict comes first and does not
-depend on it; `--no-torch` leaves it out. In the exercises marked with *own*, you build an engine of your own, so that
-there is nothing to run in PyTorch.
+depend on it; `--no-torch` leaves it out. In the exercises marked with *own*, your code does not use the engine (most of
+them build one of your own), so that there is nothing to run in PyTorch.
 
 The minutes are estimated from the length of the text and of the task, the questions, the wrong engine and the lines to
 write, for a learner who types everything. The small tasks (`t`) come on top, a minute or two each. The whole course

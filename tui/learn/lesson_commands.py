@@ -17,6 +17,7 @@ from lessons.checking.verdict_report import Said, report
 from lessons.checking.warm_checker import WarmChecker
 from lessons.learner.progress import ProgressError
 from lessons.model.messages import lessons_about
+from lessons.model.opening import ABOUT_THE_PROGRAM, divided
 from lessons.model.solution_pieces import solution_pieces
 from microtape.recording.model.model import Recording
 from tui.shell.exits import CommandError, Exit, say
@@ -75,8 +76,11 @@ class CommandContext:
 
 
 def text(context: CommandContext, lesson: Lesson) -> int:
-    """Print the text and the next commands. On a terminal the text is coloured."""
-    prose = lesson.prose
+    """Print the program, the text and the next commands. On a terminal they are coloured."""
+    title, rest = divided(lesson.prose)
+    about = ABOUT_THE_PROGRAM.format(command=context.command())
+    program = lesson.program.read_text(encoding="utf-8").strip("\n")
+    prose = f"{title}\n\n{about}\n\n```python\n{program}\n```\n\n{rest}"
     if context.ascii:
         prose = "\n".join(to_ascii(line) for line in prose.split("\n"))
     if has_terminal():

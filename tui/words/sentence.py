@@ -89,9 +89,9 @@ class _Writer:
         following = self.cursor.next_node
         if following not in self.cursor.ready[:1] or self.cursor.hides_next or not operations:
             return line(*computes, *self._next())
-        visits = f"{self.forward_key} first visits" if self.forward_key else "The first step visits"
+        step = f"The first step ({self.forward_key})" if self.forward_key else "The first step"
         which = "the last of them" if operations > 1 else "it"
-        begin = line(*computes, f" {visits} {which}: ", *title(self.cursor, following))
+        begin = line(*computes, f" {step} visits {which}: ", *title(self.cursor, following))
         given = [seed for node, _, seed in roots if node == following]
         if not given:  # only in an engine with a fault
             return line(*begin, ".")

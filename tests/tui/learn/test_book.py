@@ -26,12 +26,16 @@ def test_a_notebook_prints_what_it_shows_when_it_is_executed(lesson, tmp_path):
     shown = [stdout(cell) for cell in codes]
     assert text[0].source.startswith(f"# {lesson.title}")
     assert any(shown)
-    *_, program, exercise = codes
+    program, *_, exercise = codes
+    assert text[1] is program, "the text is about the program"
     execute(written, tmp_path)
-    assert [stdout(cell) for cell in codes[:-2]] == shown[:-2]
+    assert [stdout(cell) for cell in codes[1:-1]] == shown[1:-1]
     assert stdout(program)
-    if "raise NotImplementedError" in exercise.source:  # an exercise without a gap computes something wrong
+    if "ends with NotImplementedError" in text[-2].source:
         assert exercise.outputs[-1].ename == "NotImplementedError"
+    else:
+        assert "gives a wrong answer" in text[-2].source
+        assert stdout(exercise)
     film = (tmp_path / f"{lesson.folder.name}.html").read_text()
     assert "<svg" in film
 

@@ -5,6 +5,7 @@ import io
 import pytest
 
 from lessons import Workspace
+from lessons.model.opening import divided
 from lessons.model.solution_pieces import solution_pieces
 from tests.support.course import COURSE
 from tests.support.lesson_folder import write_lesson
@@ -37,7 +38,9 @@ def test_list_shows_every_lesson_and_so_does_learn_without_a_terminal(words, cap
 def test_a_name_prints_the_lesson_and_what_to_type_next(name, workspace, capfd):
     assert main(["learn", *name.split()]) == Exit.OK
     out = capfd.readouterr().out
-    assert out.startswith(FIRST.prose)
+    title, text = divided(FIRST.prose)
+    assert out.startswith(title)
+    assert out.index(FIRST.program.read_text()) < out.index(text), "the text is about the program"
     assert f"microtape step {FIRST.program}\n" in out
     assert str(workspace.exercise(FIRST)) in out
     assert "microtape learn check tape_of_numbers" in out

@@ -47,7 +47,7 @@ async def test_it_opens_where_backward_was_called():
         assert row(pilot.app, 4).startswith("▷")
         assert sentence(pilot.app) == (
             "z (%4) = 30. backward() computes ∂z/∂x and ∂z/∂y, through 3 operations. "
-            "→ first visits the last of them: z (%4), with ∂z/∂z = 1."
+            "The first step (→) visits the last of them: z (%4), with ∂z/∂z = 1."
         )
 
 

@@ -77,9 +77,9 @@ def test_another_shape_is_not_right(answer):
 
 async def test_p_asks_before_it_shows_and_keeps_a_score():
     async with stepper(handmade.diamond()).run_test(size=LARGE) as pilot:
-        assert "first visits" in sentence(pilot.app)
+        assert "The first step" in sentence(pilot.app)
         await pilot.press("P")
-        assert "first visits" not in sentence(pilot.app), "what comes next is not given away"
+        assert "The first step" not in sentence(pilot.app), "what comes next is not given away"
         await pilot.press("right")
         assert isinstance(pilot.app.screen, PredictScreen)
         await pilot.press("enter")

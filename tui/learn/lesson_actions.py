@@ -291,7 +291,7 @@ def _no_steps(verdict: Verdict | None) -> str:
     if verdict.passed:
         return "Your file passes all checks: none of its steps is wrong."
     if verdict.broken is None and verdict.ended == "finished":
-        return "There are no steps to show: nothing is written in the file yet."
+        return "There are no steps to show: you have not changed the file yet."
     return "There are no steps to show: your file did not run to its end. c shows why."
 
 

@@ -291,7 +291,7 @@ def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int
     if not 0 <= index < len(passes) or not 0 <= number < len(passes[index].steps):
         raise CommandError(f"there is no step {answered}. {TASK.partition('. ')[0]}.")
     right, said = case.judge(index, number)
-    tell(context, [Said(line) for line in said.replace("`", "").split("\n")])
+    tell(context, [Said(line) for line in f"{'Right. ' * right}{said}".replace("`", "").split("\n")])
     if right:
         context.workspace.progress.found_fault(lesson.name)
     return Exit.OK if right else Exit.NOT_SOLVED

@@ -30,6 +30,9 @@ MISTAKES = [
     ("higher_order", [("    return x\n\n\ndef", "        return x\n\n\ndef")], "ends after one step"),
     ("detach_and_no_grad", [("    gap = guess - target.detach()\n    return gap * gap",
                              "    with mt.no_grad():\n        return (guess - target) ** 2")], "is off the tape"),
+    ("detach_and_no_grad", [("gap = guess - target.detach()", "gap = guess.item() - target.detach()")],
+     "when the check called backward: NoGraphError"),
+    ("checkpointing", [("return None, x.grad", "return x.grad")], "when the check called backward: GradientError"),
     ("checkpointing", [("result.backward(grad_output)", "result.sum().backward()")], "`result.backward(grad_output)`"),
     ("capstone", [("np.swapaxes(x, -1, -2) @ gradient", "x @ gradient")], "the gradient of y in x @ y"),
 ]  # fmt: skip

@@ -125,7 +125,7 @@ class LessonActionsScreen(GuardedScreen[None]):
             solved, follows = short, f"{first}n goes to the next lesson."
             short = Said(f"{solved.text} {follows}", solved.role)
         elif failed_checks(verdict) and may_have_steps(self.lesson.exercise):
-            said += [Said(""), Said(f"{first}d shows the step where your code goes another way.", "dim")]
+            said += [Said(""), Said(f"{first}d shows where the backward of your code differs, if it does.", "dim")]
         in_pytorch = verdict.passed and can_run_in_pytorch(self.lesson.exercise)
         if in_pytorch:
             said.insert(1, Said(f"Running it in {torch_name()} as well ...", "dim"))

@@ -129,7 +129,8 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
         return Exit.OK
     context.print()
     if may_have_steps(lesson.exercise) and failed_checks(verdict):
-        context.print(f"{context.command('step', lesson.name)}  shows the step where your code goes another way")
+        command = context.command("step", lesson.name)
+        context.print(f"{command}  shows where the backward of your code differs, if it does")
     context.print(f"{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
 

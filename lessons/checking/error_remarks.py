@@ -47,7 +47,8 @@ ERROR_REMARKS = (
     ),
     (
         r"through the graph a second time",
-        "An earlier backward has freed this part of the graph. Compute it again, or cut it off with `detach`.",
+        "An earlier backward has freed this part of the graph. It keeps it with `retain_graph` or `create_graph`. Or "
+        "compute that part again, or cut it off with `detach`.",
     ),
     (
         r"(?:Boolean value of Tensor|truth value of an array) with more than one",
@@ -61,6 +62,10 @@ ERROR_REMARKS = (
     (
         r"operand type\(s\) for .*'tuple'|can be converted to an index|'tuple' object has no attribute",
         "This is a tuple. Unpack it first: `(x,) = ...` if it has one element, `x, y = ...` if it has two.",
+    ),
+    (
+        r"'type' object does not support the context manager protocol",
+        "What stands after `with` is a class. Call it, with parentheses: `with mt.no_grad():`.",
     ),
     (r"mismatch in its core dimension", "In a matrix product the inner sizes must be equal: n × k times k × m."),
     (

@@ -22,6 +22,7 @@ class Raised(NamedTuple):
     message: str
     line: int | None
     code: str
+    in_backward: bool = False  # whether it passed through a backward pass of the engine
 
     @property
     def summary(self) -> str:
@@ -124,7 +125,7 @@ def _observation(events: list[dict[str, Any]], ended: End, status: int | None, o
         elif event["event"] == "observed":
             outcomes[event["name"]] = Outcome(event["value"], None)
         elif event["event"] == "raised":
-            raised = Raised(event["type"], event["message"], event["line"], event["code"])
+            raised = Raised(event["type"], event["message"], event["line"], event["code"], event["in_backward"])
             if during is None:
                 broken = raised
             else:

@@ -26,11 +26,13 @@ from typing import Any
 
 import numpy as np
 
+import microtape
 from lessons.checking.no_subprocesses import no_subprocesses
 from lessons.checking.plain_data import difference, plain
 from lessons.model.lesson import AT_RANDOM
 from microtape.basics.renamed import Renamed
 
+ENGINE = os.path.join(os.path.dirname(microtape.__file__), "")
 LOOK = 0.5  # seconds between two looks at whether the parent is there
 
 
@@ -167,7 +169,8 @@ def _run(path: str, name: str, text: str | None = None) -> types.ModuleType:
 
 def _about(path: str, error: BaseException) -> dict[str, Any]:
     """An exception, and the last line of the learner's file that it passed through."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
     line = lines[-1] if lines else None
     message = _message(error)
     if isinstance(error, SyntaxError) and error.filename == path:
@@ -175,7 +178,14 @@ def _about(path: str, error: BaseException) -> dict[str, Any]:
     if isinstance(error, AttributeError) and getattr(error.obj, "__name__", None) == "exercise":
         message = f"your file does not define {error.name}"
     code = linecache.getline(path, line).strip() if line else ""
-    return {"type": type(error).__name__, "message": message[:2000], "line": line, "code": code[:200]}
+    in_backward = any(frame.name in ("backward", "grad") and frame.filename.startswith(ENGINE) for frame in frames)
+    return {
+        "type": type(error).__name__,
+        "message": message[:2000],
+        "line": line,
+        "code": code[:200],
+        "in_backward": in_backward,
+    }
 
 
 def _message(error: BaseException) -> str:

@@ -1,9 +1,9 @@
 """The results of a learner's code as plain data, which can be sent, compared and put into words.
 
 A *plain* value has JSON's types: None, bool, int, float, str and lists of them. For anything else it is a dict that
-names the type: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` in the same way, `{"tuple": [...]}`,
-`{"dict": [[key, value], ...]}`, and `{"object": "Number"}` for all other types, of which only the name is kept. A list
-and a tuple with the same items count as equal, though they are shown differently.
+names the type: `{"array": [[1.0, 2.0]], "shape": [1, 2]}`, `{"tensor": ...}` in the same way, also for a parameter,
+`{"tuple": [...]}`, `{"dict": [[key, value], ...]}`, and `{"object": "Number"}` for all other types, of which only the
+name is kept. A list and a tuple with the same items count as equal, though they are shown differently.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from microtape import Tensor
+from microtape.nn import Parameter
 from microtape.recording.model.formatting import format_number, format_shape
 
 Plain: TypeAlias = Any
@@ -46,9 +47,9 @@ def plain(value: Any, depth: int = 0) -> Plain:
         return value
     if isinstance(value, np.generic) and kind.__module__ == "numpy" and value.dtype.kind in "biuf":
         return value.item()
-    if kind is Tensor:
+    if kind is Tensor or kind is Parameter:
         return {"tensor": _elements(value.array), "shape": list(value.array.shape)}
-    if kind.__name__ == "Tensor" and kind is getattr(sys.modules.get("torch"), "Tensor", None):
+    if _is_torchs_tensor(kind):
         return _torch_tensor(value)
     if kind is np.ndarray:
         return {"array": _elements(value), "shape": list(value.shape)}
@@ -56,9 +57,14 @@ def plain(value: Any, depth: int = 0) -> Plain:
     if sequence is not None and depth < DEEPEST and sequence.__len__(value) <= MOST:
         items = [plain(item, depth + 1) for item in sequence.__iter__(value)]
         return {"tuple": items} if sequence is tuple else items
-    if kind is dict and depth < DEEPEST and len(value) <= MOST:
-        return {"dict": [[plain(key, depth + 1), plain(item, depth + 1)] for key, item in value.items()]}
+    if issubclass(kind, dict) and depth < DEEPEST and dict.__len__(value) <= MOST:
+        return {"dict": [[plain(key, depth + 1), plain(item, depth + 1)] for key, item in dict.items(value)]}
     return {"object": kind.__name__}
+
+
+def _is_torchs_tensor(kind: type) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and kind in (torch.Tensor, torch.nn.Parameter)
 
 
 def _torch_tensor(value: Any) -> Plain:

@@ -22,7 +22,7 @@ class Said(NamedTuple):
     role: Role = ""
 
 
-MOST_OUTPUT = 10  # lines of the learner's output that are shown
+MOST_OUTPUT, WIDEST_OUTPUT = 5, 100  # lines of the learner's output that are shown, and characters of each
 SHORT = 60  # characters up to which the expected value is shown below an exception
 LONGEST = 300  # characters of one value
 GONE = "your file does not define"  # how `observe_child` begins the message about a missing name
@@ -47,7 +47,7 @@ def headline(verdict: Verdict, *, ascii: bool = False) -> Said:
 
 def _lines(verdict: Verdict, marks: tuple[str, str], result_first: bool) -> Iterator[Said]:
     if verdict.untouched:
-        yield Said("Nothing is written in the file yet. Its comments say what to write.", "strong")
+        yield Said("You have not changed the file yet. Its comments say what to do.", "strong")
         return
     if verdict.broken is not None:
         yield Said(f"{marks[1]} Your file cannot be run.", "bad")
@@ -103,11 +103,7 @@ def _result(verdict: Verdict, result: Result, marks: tuple[str, str], *, in_full
         yield Said(f"    {' ' * len(where)}expected        {short(result.difference.expected)}")
         return
     if result.did is not None and result.did.raised is not None:
-        # The exception passed through no line of the file: the check itself failed on what the code returned or lacks.
-        unusable = result.did.raised.line is None and not result.did.raised.message.startswith(GONE)
-        yield Said(
-            f"    {'your code ran to its end, and then the check failed: ' * unusable}{raised_line(result.did.raised)}"
-        )
+        yield Said(f"    {_when(result.did.raised)}{raised_line(result.did.raised)}")
     else:
         yield Said(f"    {_ended(verdict)}")
     expected = words(result.expected.value)
@@ -122,6 +118,15 @@ def _remark(verdict: Verdict, result: Result) -> str:
     if result.difference is not None:
         return remark_on_difference(result.difference)
     return remark_on_error(result.did.raised) if result.did is not None and result.did.raised is not None else ""
+
+
+def _when(raised: Raised) -> str:
+    """When an exception came that passed through no line of the file."""
+    if raised.line is not None or raised.message.startswith(GONE):
+        return ""
+    if raised.in_backward:
+        return "when the check called backward: "
+    return "your code ran to its end, and then the check failed: "  # on what the code returned
 
 
 def raised_line(raised: Raised) -> str:
@@ -158,12 +163,12 @@ def _printed(output: str) -> Iterator[Said]:
     yield Said("")
     yield Said("Your file printed:", "dim")
     for line in lines[:MOST_OUTPUT]:
-        yield Said(f"    {short(line.expandtabs())}", "dim")
+        yield Said(f"    {short(line.expandtabs(), WIDEST_OUTPUT)}", "dim")
     if len(lines) > MOST_OUTPUT:
         yield Said(f"    and {len(lines) - MOST_OUTPUT:,} more lines", "dim")
 
 
-def short(text: str) -> str:
+def short(text: str, longest: int = LONGEST) -> str:
     """The text without control characters, which a terminal would obey, and limited in length."""
     shown = "".join(character if character.isprintable() else "�" for character in text)
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    return shown if len(shown) <= longest else shown[: longest - 1] + "…"

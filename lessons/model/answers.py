@@ -4,7 +4,7 @@ number     4    4.0    = 4    x.grad = 4    tensor(4.)    8 / 2    16 * 0.25    
 numbers    6, 12    6 and 12    6; 12    6 12    [6, 12]    tensor([ 6., 12.])
 shape      2×1    2x1    2 by 1    (2, 1)    torch.Size([2, 1])    2 rows, 1 column
 names      x, y    y and x    `x` y    x.grad, y.grad
-row        scores    %4    row 4    the leaf x
+row        scores    %4    row 4    the leaf x    the scores row
 nothing    None    nothing    no gradient
 yes, no    yes    y    true    it succeeds    no, it fails
 """
@@ -35,6 +35,7 @@ _TIMES = re.compile(r"(?<=[\d.)])\s*[×x]\s*(?=[\d.(-])")
 _AND = re.compile(r"[\s,]*(?:\band\b|[&;,])[\s,]*")
 _BEFORE = ("the", "both", "only", "row", "rows", "node", "nodes", "leaf", "leaves", "tensor", "tensors", "grad",
            "gradient", "of")  # fmt: skip
+_AFTER = ("row", "rows", "node", "nodes", "leaf", "leaves", "tensor", "tensors", "first", "next", "one")
 _LABEL = frozenset([*_BEFORE, "a", "it", "answer", "result", "shape", "size", "value", "number", "numbers", "will",
                     "would", "at", "in", "to", "for", "that", "what", "d"])  # fmt: skip
 _CONSTANTS = {"nan": math.nan, "inf": math.inf, "infinity": math.inf}
@@ -108,7 +109,8 @@ def _says(given: str, wanted: str, shape: bool) -> bool:
     expected = None if wanted.startswith("%") else next(_readings(wanted), None)
     if expected is not None:
         return any(_near(numbers, expected) for numbers in _readings(given))
-    return _names(given) == _names(wanted)
+    named = _names(wanted)
+    return _names(given, named) == named
 
 
 def _is_label(text: str, wanted: str, shape: bool, about: str) -> bool:
@@ -120,13 +122,18 @@ def _is_label(text: str, wanted: str, shape: bool, about: str) -> bool:
     return not about or not words or any(name in words for name in names)
 
 
-def _names(text: str) -> frozenset[str]:
-    """The names in `x and y`, without the words before them: `the row x` is x, but `row` alone may be a name."""
+def _names(text: str, wanted: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The names in `x and y`, without the words around them: `the row x` and `the x row` are x.
+
+    Such a word alone may be a name itself, and behind another one, if it is wanted.
+    """
     found: set[str] = set()
     for item in re.split(r"[,;&+]|\band\b", text.replace(".grad", "").replace("`", "")):
         words = item.split()
         while len(words) > 1 and words[0] in _BEFORE:
             del words[0]
+        while len(words) > 1 and words[-1] in _AFTER and words[-1] not in wanted:
+            del words[-1]
         found |= {word.lstrip("%#") for word in words}
     return frozenset(found)
 

@@ -111,13 +111,14 @@ def _run(context: CommandContext, words: Words) -> int:
 
 
 def _lesson_of(context: CommandContext, words: Words) -> Lesson:
-    """The lesson named without a command. The error for an unknown name suggests commands with a similar name."""
-    every = ("list", *COMMANDS, "engine", "review", "about", "verify", "grade", "report", "new", "book")
+    """The lesson named without a command. The error for an unknown name suggests a similar one, or a command."""
+    every = ["list", *COMMANDS, "engine", "review", "about", "verify", "grade", "report", "new", "book"]
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:
-        close = get_close_matches(words.command, every, 1)
-        meant = f". Did you mean {close[0]}?" if close else "."
+        names = {part: one.name for one in context.course for part in (*one.name.split("_"), one.name)}
+        close = get_close_matches(words.command, [*every, *names], 1)
+        meant = f". Did you mean {names.get(close[0], close[0])}?" if close else "."
         commands = f"{meant} Commands: {', '.join(every)}" if close or words.rest else ""
         raise LookupError(f"{problem.args[0]}{commands}") from None
 

@@ -125,7 +125,7 @@ class LessonActionsScreen(GuardedScreen[None]):
             solved, follows = short, f"{first}n goes to the next lesson."
             short = Said(f"{solved.text} {follows}", solved.role)
         elif failed_checks(verdict) and may_have_steps(self.lesson.exercise):
-            said += [Said(""), Said(f"{first}d shows the step where your code goes another way.", "dim")]
+            said += [Said(""), Said(f"{first}d shows where the backward of your code differs, if it does.", "dim")]
         in_pytorch = verdict.passed and can_run_in_pytorch(self.lesson.exercise)
         if in_pytorch:
             said.insert(1, Said(f"Running it in {torch_name()} as well ...", "dim"))
@@ -291,7 +291,7 @@ def _no_steps(verdict: Verdict | None) -> str:
     if verdict.passed:
         return "Your file passes all checks: none of its steps is wrong."
     if verdict.broken is None and verdict.ended == "finished":
-        return "There are no steps to show: nothing is written in the file yet."
+        return "There are no steps to show: you have not changed the file yet."
     return "There are no steps to show: your file did not run to its end. c shows why."
 
 

@@ -133,7 +133,8 @@ def check_file(context: CommandContext, lesson: Lesson) -> int:
         return Exit.OK
     context.print()
     if may_have_steps(lesson.exercise) and failed_checks(verdict):
-        context.print(f"{context.command('step', lesson.name)}  shows the step where your code goes another way")
+        command = context.command("step", lesson.name)
+        context.print(f"{command}  shows where the backward of your code differs, if it does")
     context.print(f"{context.command('hint', lesson.name)}  prints a hint")
     return Exit.NOT_SOLVED
 
@@ -295,7 +296,7 @@ def engine(context: CommandContext, lesson: Lesson, answered: str | None) -> int
     if not 0 <= index < len(passes) or not 0 <= number < len(passes[index].steps):
         raise CommandError(f"there is no step {answered}. {TASK.partition('. ')[0]}.")
     right, said = case.judge(index, number)
-    tell(context, [Said(line) for line in said.replace("`", "").split("\n")])
+    tell(context, [Said(line) for line in f"{'Right. ' * right}{said}".replace("`", "").split("\n")])
     if right:
         context.workspace.progress.found_fault(lesson.name)
     return Exit.OK if right else Exit.NOT_SOLVED

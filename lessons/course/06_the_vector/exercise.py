@@ -11,7 +11,7 @@
 #                                      [2. 40. 600.]
 #
 # Without weights it begins with 1, as before, and raises ValueError
-# if `last` is not a single number.
+# if `last` does not hold exactly one number.
 #
 # Then write `jacobian`: the table of the derivatives of all numbers
 # of `last`, a row for each, with respect to all numbers of `name`.

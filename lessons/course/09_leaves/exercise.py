@@ -5,14 +5,14 @@
 #
 # `gradient_in_the_middle` computes hidden = 3·x and loss = Σ
 # hidden², calls backward on the loss, and returns the gradient of
-# `hidden` as a list of numbers.
+# `hidden` as a list of numbers. `x` gets its gradient, too.
 #
 # `why_none` takes a tensor whose `.grad` is None and returns the
 # first of these reasons that applies:
 #
 #     "requires no gradient"
-#     "is not a leaf"        nor was retain_grad called in time
-#     "not reached"          no backward has reached it
+#     "is not a leaf"        nor was retain_grad called
+#     "not reached"          no backward has reached it since
 #
 # Complete all three.
 

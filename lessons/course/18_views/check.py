@@ -12,9 +12,9 @@ def times_in_a_table(exercise):
 
 
 def times_leaves_it_alone(exercise):
-    """The gradient after multiplied(...)"""
+    """The gradient after multiplied(...), and after a write into what it returned"""
     gradient = _three()
-    exercise.multiplied(gradient, slice(1, None), 5.0)
+    np.asarray(exercise.multiplied(gradient, slice(1, None), 5.0))[0] = -1.0
     return gradient
 
 

@@ -18,7 +18,8 @@
 #     replaced(gradient, rest, (2,))     [1, 0, 0], [10, 100]
 #     replaced(gradient, rest, ())       [1, 0, 0], 110
 #
-# `gradient` itself must not change: other code may hold it.
+# `gradient` itself must not change, not even by a write into what
+# you return: other code may hold it.
 #
 # Complete both.
 

@@ -75,12 +75,20 @@ def other_errors(exercise):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            found = exercise.culprit(function, mt.tensor([1.0], requires_grad=True))
+            found = _culprit(exercise, function, [1.0])
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
                 raise
             return "lets the error through"
     return f"returns {found!r}"
+
+
+def anomaly_mode(exercise):
+    """culprit of √x · 0 and of x²: is anomaly mode on during backward, and afterwards?"""
+    return {
+        "√x · 0": _anomaly_mode(exercise, lambda x: x.sqrt() * 0.0),
+        "x²": _anomaly_mode(exercise, lambda x: x**2),
+    }
 
 
 def at_random(exercise, random):
@@ -102,4 +110,24 @@ def _log_sum_exp(exercise, values):
 def _culprit(exercise, function, values):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return exercise.culprit(function, mt.tensor(values, requires_grad=True))
+        try:
+            return exercise.culprit(function, mt.tensor(values, requires_grad=True))
+        finally:
+            mt.autograd.set_detect_anomaly(False)
+
+
+def _anomaly_mode(exercise, function):
+    during = []
+
+    def watched(x):
+        result = function(x)
+        result.register_hook(lambda gradient: during.append(mt.is_anomaly_enabled()))
+        return result
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exercise.culprit(watched, mt.tensor([4.0, 0.0], requires_grad=True))
+            return {"during backward": any(during), "afterwards": mt.is_anomaly_enabled()}
+        finally:
+            mt.autograd.set_detect_anomaly(False)

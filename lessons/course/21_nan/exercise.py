@@ -10,7 +10,8 @@
 # `culprit(function, x)`: calls backward on the sum of function(x),
 # in anomaly mode, and returns the name of the node in which the
 # first NaN was born, such as "SqrtBackward0", or None if there is
-# no NaN. It lets any other error through.
+# no NaN. It lets any other error through. Afterwards, anomaly mode
+# is off again.
 
 import microtape as mt
 

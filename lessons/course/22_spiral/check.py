@@ -50,6 +50,13 @@ def sizes(exercise):
     return exercise.sizes([(one, mt.zeros(1)) for one in (first, second, third)])
 
 
+def sizes_after_training(exercise):
+    """The sizes after two steps of training: the gradients of the last step"""
+    points, labels, layers = _small()
+    exercise.train(points, labels, layers, mt.tanh, 2, 0.25)
+    return exercise.sizes(layers)
+
+
 def spiral(exercise):
     """The spiral of the text: 300 steps with two layers of tanh, starting from the same weights"""
     t = mt.linspace(0.2, 1.0, 20)

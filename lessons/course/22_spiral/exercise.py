@@ -8,7 +8,8 @@
 # `train(points, labels, layers, f, steps, rate)`: descent. In each
 # step, the loss is the cross-entropy of scores and labels, and each
 # weight and bias moves by -rate · its gradient, in place. Return
-# the losses, a list of Python numbers, one for each step.
+# the losses, a list of Python numbers, one for each step. Gradients
+# from before do not count; those of the last step stay in `.grad`.
 #
 # `sizes(layers)`: for each layer, the mean of the absolute values
 # of its weight's gradient, as a Python number, or 0.0 if there is

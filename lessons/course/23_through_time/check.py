@@ -63,7 +63,12 @@ def _read(exercise, count, every):
 
     letters = [mt.tensor(1.0 + i) for i in range(count)]
     h = exercise.read(lambda h, letter: weight * h + letter, loss, mt.tensor(2.0), letters, every)
-    return {"weight.grad": weight.grad, "the last h": h.item(), "backward from h =": went_back}
+    return {
+        "weight.grad": weight.grad,
+        "the last h": h.item(),
+        "it is cut": not h.requires_grad,
+        "backward from h =": went_back,
+    }
 
 
 def at_random(exercise, random):

@@ -78,6 +78,11 @@ def into_a_small_one() -> None:
     small += np.ones((2, 2))
 
 
+def with_a_class() -> None:
+    with mt.no_grad:  # type: ignore[attr-defined]
+        pass
+
+
 def again() -> None:
     again()
 
@@ -106,6 +111,7 @@ ERRORS = {
     "only a view": into_a_view,
     "or too small": into_a_small_one,
     "list of the rows still": again,
+    "Call it, with parentheses": with_a_class,
 }
 
 

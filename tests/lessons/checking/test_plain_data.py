@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def around_itself():
         ("x", "'x'"),
         ([1, ("x",), ()], "[1, ('x',), ()]"),
         ({"x": 1.0, 2: [3]}, "{'x': 1, 2: [3]}"),
+        (defaultdict(float, x=1.0), "{'x': 1}"),
         (np.array([1.0, 2.0]), "array [1, 2]"),
         (np.array(3), "array 3"),
         (np.zeros((2, 0)), "array of shape 2×0 [[], []]"),
@@ -47,6 +49,7 @@ def around_itself():
         (np.array([None, None]), "array of 2 elements of type object"),
         (mt.tensor([1.0, 2.0], requires_grad=True), "tensor [1, 2]"),
         (mt.tensor(6.0), "tensor 6"),
+        (mt.nn.Parameter(mt.tensor([1.0, 2.0])), "tensor [1, 2]"),
         (mt.Size([2, 3]), "(2, 3)"),
         (object(), "a object"),
         (Evil([1, 2]), "[1, 2]"),

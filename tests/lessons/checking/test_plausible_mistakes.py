@@ -23,6 +23,17 @@ MISTAKES = [
      "even if it is given weights"),
     ("nan", [("inside = mt.where(x > 0, x, 1.0)\n    return mt.where(x > 0, inside.sqrt(), 0.0)",
               "return mt.sqrt(mt.clamp(x, min=0.0))")], "infinity at 0"),
+    ("in_place", [("        return x\n\n    @static", "\n    @static")], "neither a copy nor nothing"),
+    ("nan", [('if "returned nan" not in str(error):\n                raise\n', "return None\n")],
+     "you hide the error"),
+    ("nan", [("with mt.autograd.detect_anomaly():", "if True:")], "do not switch anomaly mode on"),
+    ("higher_order", [("    return x\n\n\ndef", "        return x\n\n\ndef")], "ends after one step"),
+    ("detach_and_no_grad", [("    gap = guess - target.detach()\n    return gap * gap",
+                             "    with mt.no_grad():\n        return (guess - target) ** 2")], "is off the tape"),
+    ("detach_and_no_grad", [("gap = guess - target.detach()", "gap = guess.item() - target.detach()")],
+     "when the check called backward: NoGraphError"),
+    ("checkpointing", [("return None, x.grad", "return x.grad")], "when the check called backward: GradientError"),
+    ("checkpointing", [("result.backward(grad_output)", "result.sum().backward()")], "`result.backward(grad_output)`"),
     ("capstone", [("np.swapaxes(x, -1, -2) @ gradient", "x @ gradient")], "the gradient of y in x @ y"),
 ]  # fmt: skip
 

@@ -79,7 +79,7 @@ class TestReport:
         assert said.endswith("Your file printed:\n    UserWarning: mind x")
 
     def test_the_file_as_shipped(self, say):
-        assert say(EXERCISE) == "Nothing is written in the file yet. Its comments say what to write."
+        assert say(EXERCISE) == "You have not changed the file yet. Its comments say what to do."
 
     def test_a_part_that_is_not_written(self, say):
         assert say("# started\n" + EXERCISE).splitlines()[:2] == [
@@ -129,7 +129,11 @@ class TestReport:
 
     def test_a_lot_of_what_it_printed_is_cut(self, say):
         said = say("for i in range(1000):\n    print(i)\ndef double(x):\n    return 2 * x\n")
-        assert said.endswith("    9\n    and 990 more lines")
+        assert said.endswith("    4\n    and 995 more lines")
+
+    def test_a_long_line_that_it_printed_is_cut(self, say):
+        said = say("print('x' * 1000)\ndef double(x):\n    return 2 * x\n")
+        assert said.endswith(f"    {'x' * 99}…")
 
     def test_without_unicode(self, exercise, tmp_path):
         path = tmp_path / "mine.py"
@@ -179,7 +183,7 @@ class TestUnderAttack:
     def test_an_endless_loop_that_prints_does_not_fill_the_memory(self, say):
         said = say("def double(x):\n    while True: print('x' * 10000)\n", seconds=0.8)
         assert "did not finish in time" in said
-        assert len(said) < 5000
+        assert len(said) < 1000
 
     @POSIX
     def test_a_gigabyte_too_much(self, say):

@@ -53,7 +53,7 @@ def test_a_program_with_several_passes_is_stepped_with_all_of_them(capfd):
 
 def test_check_reports_failures_and_success(workspace, capfd):
     assert main(["learn", "check"]) == Exit.NOT_SOLVED
-    assert "Nothing is written" in capfd.readouterr().out
+    assert "You have not changed" in capfd.readouterr().out
     solve(workspace)
     assert main(["learn", "check", FIRST.name]) == Exit.OK
     assert "Solved." in capfd.readouterr().out
@@ -137,6 +137,11 @@ def test_an_unknown_lesson_is_one_clear_line(words, capfd):
     assert answer.out == ""
     assert "there is no lesson" in answer.err
     assert answer.err.count("\n") == 1
+
+
+def test_a_mistyped_lesson_is_named(capfd):
+    assert main(["learn", "chian"]) == Exit.BAD_INPUT
+    assert "Did you mean chain_rule?" in capfd.readouterr().err
 
 
 def test_a_mistyped_command_says_which_there_are(capfd):

@@ -48,7 +48,9 @@ class TestCommands:
         assert "too late" in capfd.readouterr().out
         assert workspace.progress.of("fan_out").fault_found is None
         assert main(["learn", "engine", "fan out", "2"]) == Exit.OK
-        assert "It overwrites" in capfd.readouterr().out
+        found = capfd.readouterr().out
+        assert found.startswith("Right. ")
+        assert "It overwrites" in found
         assert workspace.progress.of("fan_out").fault_found
 
     @pytest.mark.slow

@@ -399,7 +399,7 @@ class TestTheExercise:
     async def test_c_checks_the_file_as_it_is_now(self, workspace):
         async with app(workspace).run_test(size=LARGE) as pilot:
             await pilot.press("c")
-            await until(pilot, lambda: "Nothing is written" in said(pilot))
+            await until(pilot, lambda: "You have not changed" in said(pilot))
             workspace.exercise(FIRST).write_bytes(FIRST.exercise.solution.read_bytes())
             await pilot.press("c")
             await until(pilot, lambda: "Solved." in said(pilot))
@@ -495,7 +495,7 @@ class TestTheExercise:
             await pilot.press("d")
             await until(pilot, lambda: "Check your file first" in said(pilot))
             for text, verdict, why in [
-                (EXERCISE, "Nothing is written", "nothing is written in the file yet"),
+                (EXERCISE, "You have not changed", "you have not changed the file yet"),
                 ("def double(x):\nreturn x\n", "cannot be run", "did not run to its end"),
                 (FIRST.exercise.solution.read_text(encoding="utf-8"), "Solved.", "passes all checks"),
             ]:
@@ -693,7 +693,7 @@ class TestTheExercise:
             assert said(pilot).startswith(FIRST.exercise.solution.read_text().rstrip())
             assert workspace.progress.of(FIRST.name).solution_seen
             await pilot.press("c")
-            await until(pilot, lambda: "Nothing is written" in said(pilot))
+            await until(pilot, lambda: "You have not changed" in said(pilot))
             await pilot.press("v")
             assert isinstance(pilot.app.screen, LessonScreen), "once seen, it is not asked again"
 

@@ -1,5 +1,5 @@
 """A result on which retain_grad() was called does keep its gradient, leaf or not. If it has none,
-backward has not reached it.
+backward has not reached it since.
 """
 
 import microtape as mt

@@ -25,4 +25,4 @@ def read(step, loss, h, letters, every):
             h, since = h.detach(), 0
     if since:
         loss(h).backward()
-    return h
+    return h.detach()

@@ -16,8 +16,8 @@ def clip(parameters, most):
 
 def read(step, loss, h, letters, every):
     for begin in range(0, len(letters), every):
-        h = h.detach()
         for letter in letters[begin : begin + every]:
             h = step(h, letter)
         loss(h).backward()
+        h = h.detach()
     return h

@@ -1,5 +1,5 @@
-"""Nothing is recorded inside a backward either, so there is no graph for your inner backward. Run
-the part under `mt.enable_grad()`.
+"""Your inner backward begins at a tensor that is off the tape: nothing is recorded inside a backward either. Run the
+part under `mt.enable_grad()`, and call `result.backward(grad_output)` on what it returns.
 """
 
 import microtape as mt

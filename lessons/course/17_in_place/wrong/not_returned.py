@@ -1,4 +1,4 @@
-"""You return a copy. Return the very tensor that you marked dirty."""
+"""Your forward does not return the very tensor that it marks dirty: neither a copy nor nothing will do. Return `x`."""
 
 import microtape as mt
 

@@ -1,5 +1,5 @@
-"""You detach the difference, so backward has nowhere to go: neither the guess nor the target gets a
-gradient.
+"""Your loss is off the tape, so neither the guess nor the target gets a gradient. Detach the target alone:
+`target.detach()`.
 """
 
 import microtape as mt

@@ -58,7 +58,7 @@ def make_scene(
 ) -> Scene:
     """Decide what to draw. The arguments are those of `viz.draw`; `focus` keeps the nodes of the last step unfolded.
 
-    The first that is wrong is unfolded as well.
+    If no folds were asked for, the culprit of the first error is unfolded as well.
 
     Raises:
         DrawError: an argument is not valid for this recording.
@@ -74,7 +74,9 @@ def make_scene(
     if around is not None or folding.fold is False:
         plan = planner.plan(_unfolded(planner))
     else:
-        focused = _wrong(now, selection) | (_focus(now, selection, uses) if focus else set())
+        focused = _focus(now, selection, uses) if focus else set()
+        if not (folding.fold or folding.is_detailed):
+            focused |= _wrong(now, selection)
         plan = planner.plan(choose_view(planner, folding, focused, min(folding.few, max_boxes)))
         if len(plan.order) > max_boxes and not folding.is_detailed:
             plan = planner.plan(choose_view(planner, replace(folding, fold=True), (), 0))
@@ -141,8 +143,8 @@ def _focus(now: Moment, selection: Selection, uses: Sequence[Use]) -> set[int]:
 
 
 def _wrong(now: Moment, selection: Selection) -> set[int]:
-    """The culprits of the most severe finding, if they are few: a closed box would hide what the picture is about."""
-    first = next(iter(found_in(now)), None)
+    """The culprits of the first error, if they are few: a closed box would hide what the picture is about."""
+    first = next((one for one in found_in(now) if one.severity == "error"), None)
     culprits = set(first.culprits).intersection(selection.nodes) if first is not None else set()
     return culprits if len(culprits) <= MOST_CULPRITS else set()
 

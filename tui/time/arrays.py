@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from microtape.recording.findings import Finding
 from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
@@ -42,6 +44,29 @@ def _of_each_output(cursor: StepCursor, node: int) -> Iterator[tuple[str, Value 
     yield from ((f"gradient of {cursor.output_name(node, number)}", sums.get(number)) for number in numbers)
     for number in numbers if cursor.exists(node) else ():
         yield f"value of {cursor.output_name(node, number)}", cursor.recording.value(record.outputs[number])
+
+
+def bad_places(value: Value) -> npt.NDArray[np.intp]:
+    """Which elements are NaN or infinite, counted row after row; none of a summary, which does not tell."""
+    if isinstance(value, Summary) or value.dtype.kind not in "fc":
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(~np.isfinite(value))
+
+
+def where_it_begins(arrays: Sequence[tuple[str, Value]], finding: Finding) -> tuple[int, tuple[int, ...]]:
+    """Which of a culprit's arrays, and which of its elements, a finding of NaN or infinity is about.
+
+    The first array and no index if that is not known, or if the finding is about something else.
+    """
+    is_sought = {"nan": np.isnan, "infinity": np.isinf}.get(finding.kind)
+    begins = ("value",) if finding.step is None else ("gradient", "to ")
+    for which, (name, value) in enumerate(arrays):
+        if is_sought is None or isinstance(value, Summary) or not name.startswith(begins):
+            continue
+        found = np.flatnonzero(is_sought(value))
+        if found.size:
+            return which, tuple(int(i) for i in np.unravel_index(found[0], value.shape))
+    return 0, ()
 
 
 def exact_text(value: Value) -> str:

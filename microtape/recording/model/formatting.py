@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FEW = 6
 """An array of at most this many numbers is always listed, if need be only its first numbers."""
 _SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
+_NEGLIGIBLE = 0.1  # standard deviations: a mean so small is about zero, as that of most gradients
 _FEWEST = 2  # significant digits of each number in a list or a description
 _LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 _REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
@@ -73,8 +74,9 @@ def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: boo
     A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit; of one with a FEW
     numbers the first are listed, `[1, 2.5, …`. Otherwise it is described by its mean ± standard deviation and its
     extent, `0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; a count of NaN or Inf is the last part to be
-    left out. None is `None`, which is not zero. No number is ever cut short: where nothing fits, the text is an
-    ellipsis.
+    left out. In a narrow column the mean ± the standard deviation loses its digits, then its spaces, `-3e-5±0.001`, and
+    a mean that is far smaller is about zero, `~0±0.001`. None is `None`, which is not zero. No number is ever cut
+    short: where nothing fits, the text is an ellipsis.
     """
     if isinstance(value, np.ndarray) and value.ndim and not value.flags.writeable:
         return _written_before(_Recorded(value), width, digits, ascii)
@@ -193,7 +195,11 @@ def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: 
     yield _join(f"{of}{mean} {plus_minus} {std}", _not_finite(about))
     if not about.nans + about.infs:
         yield f"{mean} {plus_minus} {std}"
-        yield f"{format_number(numbers[0], 1)} {plus_minus} {format_number(numbers[1], 1)}"
+        roughly = [format_number(x, 1) for x in numbers[:2]]
+        yield f" {plus_minus} ".join(roughly)
+        yield plus_minus.join(roughly)
+        if abs(numbers[0]) < _NEGLIGIBLE * numbers[1]:
+            yield f"~0{plus_minus}{roughly[1]}"
 
 
 def _not_finite(about: Summary) -> str:

@@ -99,6 +99,20 @@ def test_a_narrow_line_keeps_what_matters_most() -> None:
     ]
 
 
+def test_a_description_in_a_narrow_column_loses_its_spaces_before_it_is_lost() -> None:
+    array = np.tile([-0.00163, 0.00157], 50)
+    assert [format_value(array, width) for width in (14, 13, 12, 11, 10, 8, 7)] == [
+        "-3e-5 ± 0.0016", "-3e-5 ± 0.002", "-3e-5±0.002", "-3e-5±0.002", "~0±0.002", "~0±0.002", "…",
+    ]  # fmt: skip
+    assert format_value(array, 11, ascii=True) == "~0+-0.002"
+    assert format_value(array + 1, 7) == "1±0.002"
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-30, 1e9))
+def test_a_description_is_never_lost_in_a_column_of_usual_width(mean: float, spread: float) -> None:
+    assert format_value(mean + np.tile([-spread, spread], 50), 14) != "…"
+
+
 def test_a_number_that_does_not_fit_loses_digits_but_is_never_cut() -> None:
     assert [format_value(np.array(123456789), width) for width in (9, 8, 7, 3, 2)] == [
         "123456789",

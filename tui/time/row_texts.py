@@ -109,10 +109,10 @@ class RowTexts:
         need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
             texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
-            full, listed, brief, *briefer = map(len, texts)
+            full, listed, brief = map(len, texts[:3])
             if value is not None and math.prod(value.shape) <= FEW:
                 listed = full  # few numbers are all listed if there is room
-            told = [length for length, text in zip(briefer, texts[3:], strict=True) if text not in ELLIPSES]
+            told = [len(text) for text in texts[3:] if text not in ELLIPSES and not _is_squeezed(text)]
             least = told[0] if told else brief
             one = Need(least, least + more if more else brief, listed + more, full + more)
             need = Need(*map(max, need, one))
@@ -229,6 +229,11 @@ def end_of_path(name: str, width: int, ellipsis: str) -> str:
     if cell_len(ellipsis + parts[-1]) + len("ab.") <= width:
         return next(ellipsis + name[i:] for i in range(len(name)) if cell_len(ellipsis + name[i:]) <= width)
     return ellipsis + found if found else parts[-1]
+
+
+def _is_squeezed(text: str) -> bool:
+    """Whether a description has lost its spaces, `-3e-5±0.001`: a column is not made so narrow if it can be wider."""
+    return any(sign in text and f" {sign}" not in text for sign in ("±", "+-"))
 
 
 def _count_of_terms(arrived: int, count: int) -> str:

@@ -19,7 +19,7 @@ SHORT = 6  # characters: enough for a number
 SHORTEST = 12  # characters: enough to describe nearly any array
 SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, because a sum must show its total
 NAMED = 20  # characters of a name, at most, where the pane is narrow
-STATE = 24  # characters: about those of ` .grad `, and of the state
+BETWEEN = len(" =   .grad    complete")  # characters of a row that has a value, without its name and its numbers
 
 
 class LeafRows:
@@ -50,12 +50,13 @@ class LeafRows:
         longest = max(map(cell_len, names), default=0)
         if self.limit is None:
             return [set_cell_size(name, longest) for name in names]
-        room = min(longest, max((self.width - STATE) // 2, NAMED))
+        room = min(longest, max(self.width * 3 // 8, NAMED))
         return [fit(end_of_path(name, room, ELLIPSES[0]), room) for name in names]
 
     def _values(self, tensors: Sequence[int], names: int) -> list[str]:
         """The values of the leaves, equally long; empty if there is no room for them beside the gradients."""
-        cursor, room = self.cursor, min((self.width - names - STATE) // 2, LISTED)
+        cursor, free = self.cursor, self.width - names - BETWEEN
+        room = min(free // 2, free - SHORTEST, LISTED)
         known = [cursor.recording.value(cursor.timeline.leaf_ref.get(tensor)) for tensor in tensors]
         written = ["" if value is None else format_value(value, room) for value in known]
         texts = [f" = {text}" if text and not text.endswith(ELLIPSES[0]) else "" for text in written]

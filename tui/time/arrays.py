@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.findings import Finding
-from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.model.formatting import (
+    format_number,
+    format_shape,
+    format_value,
+    negative_infinities,
+    not_finite_counts,
+)
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from tui.shell.spans import Line, Span, line, plain, shown
@@ -83,8 +89,9 @@ def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterato
         return  # a single number needs no statistics
     numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
     known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
-    counts = [(about.zeros, "zero" if about.zeros == 1 else "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
-    odd = "   ".join(f"{count} {what}" for count, what in counts if count)
+    zeros = [(about.zeros, "zero" if about.zeros == 1 else "zeros")] if about.zeros else []
+    counts = [*zeros, *not_finite_counts(about, negative_infinities(value))]
+    odd = "   ".join(f"{count} {what}" for count, what in counts)
     yield line(known, "   " if known and odd else "", Span(odd, "bad" if about.nans or about.infs else "dim"))
     if any(about.histogram):
         bars, most = (ASCII_BARS if ascii else BARS), max(about.histogram)

@@ -94,7 +94,7 @@ async def test_nan_and_inf_are_words_and_counted():
     async with Viewer(("value", value)).run_test(size=LARGE) as pilot:
         assert "nan" in grid(pilot.app)[1]
         assert "-inf" in grid(pilot.app)[2]
-        assert "1 NaN   1 Inf" in pilot.app.screen.query_one("#about").render().plain
+        assert "1 NaN   1 -Inf" in pilot.app.screen.query_one("#about").render().plain
 
 
 def test_colours_say_sign_and_size():

@@ -196,7 +196,7 @@ def test_a_large_array_is_a_line_of_statistics() -> None:
     data[1, 1], data[2, 2] = np.nan, np.inf
     graph = build_graph(recorded(lambda: leaf(data.tolist()).relu().sum().backward()))
     (value,) = [row for row in box(graph, "%0").rows if row.key == "value"]
-    assert value.text == "0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 Inf"
+    assert value.text == "0.005056 ± 1.729 [-2.993, 3] 5 zeros 1 NaN 1 +Inf"
     assert value.tone == "alarm"
 
 

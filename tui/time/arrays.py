@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.findings import Finding
+from microtape.recording.model.formatting import (
+    format_number,
+    format_shape,
+    format_value,
+    negative_infinities,
+    not_finite_counts,
+)
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from tui.shell.spans import Line, Span, line, plain, shown
@@ -44,6 +52,29 @@ def _of_each_output(cursor: StepCursor, node: int) -> Iterator[tuple[str, Value 
         yield f"value of {cursor.output_name(node, number)}", cursor.recording.value(record.outputs[number])
 
 
+def bad_places(value: Value) -> npt.NDArray[np.intp]:
+    """Which elements are NaN or infinite, counted row after row; none of a summary, which does not tell."""
+    if isinstance(value, Summary) or value.dtype.kind not in "fc":
+        return np.zeros(0, np.intp)
+    return np.flatnonzero(~np.isfinite(value))
+
+
+def where_it_begins(arrays: Sequence[tuple[str, Value]], finding: Finding) -> tuple[int, tuple[int, ...]]:
+    """Which of a culprit's arrays, and which of its elements, a finding of NaN or infinity is about.
+
+    The first array and no index if that is not known, or if the finding is about something else.
+    """
+    is_sought = {"nan": np.isnan, "infinity": np.isinf}.get(finding.kind)
+    begins = ("value",) if finding.step is None else ("gradient", "to ")
+    for which, (name, value) in enumerate(arrays):
+        if is_sought is None or isinstance(value, Summary) or not name.startswith(begins):
+            continue
+        found = np.flatnonzero(is_sought(value))
+        if found.size:
+            return which, tuple(int(i) for i in np.unravel_index(found[0], value.shape))
+    return 0, ()
+
+
 def exact_text(value: Value) -> str:
     """A value with all its digits, as Python writes a number or nested lists; for a summary, its description."""
     if isinstance(value, Summary):
@@ -58,8 +89,9 @@ def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterato
         return  # a single number needs no statistics
     numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
     known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
-    counts = [(about.zeros, "zero" if about.zeros == 1 else "zeros"), (about.nans, "NaN"), (about.infs, "Inf")]
-    odd = "   ".join(f"{count} {what}" for count, what in counts if count)
+    zeros = [(about.zeros, "zero" if about.zeros == 1 else "zeros")] if about.zeros else []
+    counts = [*zeros, *not_finite_counts(about, negative_infinities(value))]
+    odd = "   ".join(f"{count} {what}" for count, what in counts)
     yield line(known, "   " if known and odd else "", Span(odd, "bad" if about.nans or about.infs else "dim"))
     if any(about.histogram):
         bars, most = (ASCII_BARS if ascii else BARS), max(about.histogram)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from microtape.recording.model.undifferentiable import undifferentiable_outputs
 from tui.shell.spans import shown
@@ -44,7 +44,7 @@ class BoxPicture:
         if drawn == self.shown:
             return False
         self.shown = drawn
-        lengths = {node: max(len(self._label(node)), len(self._event(node)) + 3, NARROWEST) for node in drawn}
+        lengths = {node: max(cell_len(self._label(node)), cell_len(self._event(node)) + 3, NARROWEST) for node in drawn}
         widths = {node: min(length, WIDEST) + 2 for node, length in lengths.items()}
         self.layout = lay_out(operands_of(timeline, drawn), widths)
         return True
@@ -88,7 +88,7 @@ class BoxPicture:
         label = self._label(node)
         if cursor.is_forward or self.rows.timeline.node(node).variable is None:
             return label
-        value = self.rows.value(cursor, node, width - len(label) - len(" = "))
+        value = self.rows.value(cursor, node, width - cell_len(label) - len(" = "))
         return label if not value or value.endswith(ELLIPSES) else f"{label} = {value}"
 
     def _box(self, cursor: StepCursor, box: PlacedBox) -> Sequence[tuple[int, int, str, str]]:
@@ -158,7 +158,7 @@ def box_lines(cursor: StepCursor, *, ascii: bool = False) -> Iterator[str]:
     for y in range(picture.layout.height):
         line = ""
         for x, text, _ in drawn.get(y, ()):
-            line = line.ljust(x) + text
+            line = set_cell_size(line, x) + text
         yield line.rstrip()
     if picture.left_out:
         yield f"({picture.left_out})"

@@ -77,7 +77,7 @@ class RowTexts:
         texts = {"op": self.op, "name": self.name, "operands": self.operands, "shape": self.shape}
         needed = [least_heading(name) for name in texts]
         for node in picked(self.timeline.recording.nodes, _sample(self.timeline.rows, TEXTS)):
-            needed = [max(length, len(text(node))) for length, text in zip(needed, texts.values(), strict=True)]
+            needed = [max(length, cell_len(text(node))) for length, text in zip(needed, texts.values(), strict=True)]
         return dict(zip(texts, needed, strict=True))
 
     @cached_property
@@ -109,10 +109,10 @@ class RowTexts:
         need = Need(*[least_heading(name)] * len(Need._fields))
         for value, more in numbers:
             texts = [format_value(value, width, ascii=self.ascii) for width in (LONGEST, LISTED, BRIEF, *BRIEFER)]
-            full, listed, brief, *briefer = map(len, texts)
+            full, listed, brief = map(len, texts[:3])
             if value is not None and math.prod(value.shape) <= FEW:
                 listed = full  # few numbers are all listed if there is room
-            told = [length for length, text in zip(briefer, texts[3:], strict=True) if text not in ELLIPSES]
+            told = [len(text) for text in texts[3:] if text not in ELLIPSES and not _is_squeezed(text)]
             least = told[0] if told else brief
             one = Need(least, least + more if more else brief, listed + more, full + more)
             need = Need(*map(max, need, one))
@@ -136,7 +136,7 @@ class RowTexts:
         tensors = self.timeline.recording.tensors
         if node.variable is not None:
             name = tensors[node.variable].name
-            return name if width is None else _end_of_path(name, width, ELLIPSES[self.ascii])
+            return name if width is None else end_of_path(name, width, ELLIPSES[self.ascii])
         return ", ".join(filter(None, (tensors[ref.tensor].name for ref in node.outputs if ref is not None)))
 
     def operands(self, node: NodeRecord) -> str:
@@ -208,19 +208,32 @@ class RowTexts:
         return "." if self.ascii else NOTHING
 
 
-def _end_of_path(name: str, width: int, ellipsis: str) -> str:
+def end_of_path(name: str, width: int, ellipsis: str) -> str:
     """`…down.weight` of `blocks.1.down.weight`, because paths in one module begin with the same words.
 
-    If only the last word has room, the end of the one before it is shown: `…ar2.weight`.
+    If only the last word has room, so much of it is shown as has room after the one before it, `down.wei…`: q_proj and
+    k_proj differ in their first letters. If that has no room either, the end of the path: `…nput.weight`.
     """
-    if len(name) <= width:
+    if cell_len(name) <= width:
         return name
     parts = name.split(".")
     ends = [".".join(parts[i:]) for i in range(1, len(parts))]
-    found = next((end for end in ends if len(ellipsis + end) <= width), "")
-    if "." not in found and len(ellipsis) + len(parts[-1]) + len("ab.") <= width:
-        found = name[len(ellipsis) - width :]
+    found = next((end for end in ends if cell_len(ellipsis + end) <= width), "")
+    if "." in found or len(parts) < 2:
+        return ellipsis + found if found else name
+    last_two = ".".join(parts[-2:])
+    if cell_len(last_two) <= width:
+        return last_two
+    if cell_len(parts[-2] + "." + ellipsis) < width:
+        return set_cell_size(last_two, width - len(ellipsis)) + ellipsis
+    if cell_len(ellipsis + parts[-1]) + len("ab.") <= width:
+        return next(ellipsis + name[i:] for i in range(len(name)) if cell_len(ellipsis + name[i:]) <= width)
     return ellipsis + found if found else parts[-1]
+
+
+def _is_squeezed(text: str) -> bool:
+    """Whether a description has lost its spaces, `-3e-5±0.001`: a column is not made so narrow if it can be wider."""
+    return any(sign in text and f" {sign}" not in text for sign in ("±", "+-"))
 
 
 def _count_of_terms(arrived: int, count: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -156,7 +157,7 @@ class BoxView(LineView, can_focus=True):
             if at > column:
                 segments.append(Segment(" " * (at - column), ground))
             segments.append(Segment(text, self._style(style)))
-            column = at + len(text)
+            column = at + cell_len(text)
         strip = Strip(segments).simplify()
         return strip.crop(left, left + width).extend_cell_length(width, ground)
 

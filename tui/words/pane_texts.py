@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from microtape.recording.findings import findings
-from microtape.recording.model.formatting import FEW, format_number, format_shape, format_value
+from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import (
     BackwardStep,
@@ -18,25 +17,21 @@ from microtape.recording.model.model import (
     Value,
 )
 from microtape.recording.model.source import expression
-from microtape.recording.model.summary import is_finite
 from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.lesson_names import lesson_of_error
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
-from tui.time.cursor import LeafStatus, StepCursor
+from tui.time.cursor import StepCursor
 from tui.words.differences import check_lines
 from tui.words.functions.contract import arrived_at, kept_name
 from tui.words.functions.contract_rows import ContractRows
 from tui.words.hook_effects import on_leaving
-from tui.words.sentence import LISTED
+from tui.words.leaf_rows import SHORTEST, SUMMED, LeafRows, value_span
 from tui.words.titles import output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, rule_text, worked_rule
 
 EXPLAINED = ("overwritten", "freed", "wrong return")  # failures whose cause is known, so that there is a way out
 LABEL = 9  # the width of the labels on the left
-SHORT = 6  # characters: enough for a number
-SHORTEST = 12  # characters: enough to describe nearly any array
-SUMMED = 16  # characters: enough to describe any array, `-8.4e-11 ± 0.017`, because a sum must show its total
 MANY = 12  # the most entries of a list; the rest is only counted
 
 
@@ -284,46 +279,8 @@ class PaneTexts:
 
     def leaves(self) -> Iterator[Line]:
         """Every leaf with its value and its `.grad` so far, and other tensors with a requested gradient."""
-        tensors = self.cursor.timeline.collectors
-        if not tensors:
-            yield line(Span("No leaf requires a gradient.", "dim"))
-        shown = tensors[: self.limit]
-        longest = min(max((len(self.cursor.tensor_label(tensor)) for tensor in shown), default=0), 20)
-        values = self._leaf_values(shown, longest)
-        for tensor, value in zip(shown, values, strict=True):
-            yield self._leaf(self.cursor.tensor_label(tensor).ljust(longest), value, self.cursor.leaf(tensor))
-        yield from self._rest(len(tensors), "leaves")
-
-    def _leaf_values(self, tensors: Sequence[int], names: int) -> list[str]:
-        """The values of the leaves, equally long; empty if there is no room for them beside the gradients."""
-        cursor, room = self.cursor, min((self.width - names - 24) // 2, LISTED)
-        known = [cursor.recording.value(cursor.timeline.leaf_ref.get(tensor)) for tensor in tensors]
-        written = ["" if value is None else format_value(value, room) for value in known]
-        texts = [f" = {text}" if text and not text.endswith("…") else "" for text in written]
-        longest = max(map(len, texts), default=0)
-        return [text.ljust(longest) if room >= SHORT else "" for text in texts]
-
-    def _leaf(self, name: str, own: str, status: LeafStatus) -> Line:
-        pass_ = self.cursor.timeline.pass_
-        returned = status.captured and pass_ is not None and pass_.kind == "grad"
-        value = status.total if returned and status.state == "complete" else None if returned else status.grad
-        room = max(self.width - len(name) - len(own) - 24 if own else (self.width - len(name) - 34) // 2, 12)
-        terms = f"{status.expected} {'term' if status.expected == 1 else 'terms'}"
-        words: dict[str, tuple[str, Role]] = {
-            "no part": ("takes no part in this pass", "dim"),
-            "none yet": (f"0 of {terms}", "dim"),
-            "partial": (f"{status.arrived} of {terms}", ""),
-            "waiting": (f"{'all ' if status.expected > 1 else ''}{terms}, not added yet", ""),
-            "complete": ("complete", "good"),
-        }
-        kind = " requested  " if returned else "  .grad  " if own else ".grad  "
-        begin = line(Span(name, "leaf"), Span(own, "value"), Span(kind, "dim"), self._value(value, room), "  ",
-                     Span(*words[status.state]))  # fmt: skip
-        if status.state not in ("partial", "waiting"):
-            return begin
-        left = self.width - sum(len(span.text) for span in begin) - 2
-        room = left if left >= SHORTEST else SUMMED  # in the second case the total gets a row of its own
-        return line(*begin, Span(": ", "dim"), self._value(status.total, room))
+        yield from LeafRows(self.cursor, self.width, self.limit).lines()
+        yield from self._rest(len(self.cursor.timeline.collectors), "leaves")
 
     # The engine pane
 
@@ -375,10 +332,7 @@ class PaneTexts:
 
     def _value(self, value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False) -> Span:
         """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
-        if value is None:
-            return Span("None" if role == "gradient" else "not kept", "dim")
-        role = "bad" if not is_finite(value) else role
-        return Span(format_value(value, max(width, LISTED if listed and math.prod(value.shape) <= FEW else 12)), role)
+        return value_span(value, width, role, listed=listed)
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None, width: int) -> Line:
         if term is None:

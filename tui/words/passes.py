@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from rich.cells import cell_len
 
 from microtape.recording.model.formatting import format_number, format_shape, format_value
 from microtape.recording.model.model import Pass, Recording, Value
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
+from tui.time.row_texts import ELLIPSES, end_of_path, fit
 from tui.words.titles import title
 from tui.words.trace import pass_title, place_text
 
@@ -36,6 +38,10 @@ class PassOf(NamedTuple):
     def name(self) -> str:
         """`pass 2`, or `rank 1, pass 2`."""
         return f"{self.source}, pass {self.record.index + 1}" if self.source else f"pass {self.record.index + 1}"
+
+    def comes_before(self, other: PassOf) -> bool:
+        """Whether it is an earlier pass of the same recording."""
+        return self.side == other.side and self.position < other.position
 
 
 def passes_of(recording: Recording, source: str = "", side: int = 0) -> list[PassOf]:
@@ -89,7 +95,7 @@ def pass_lines(passes: Sequence[PassOf], room: int | None = None) -> Iterator[Li
     while room is not None and sum(widths) + 2 * len(widths) + ends > room and max(widths) > NARROWEST:
         widths[widths.index(max(widths))] -= 1
     for number, row in enumerate(cells):
-        texts = [_fit(cell, width) for cell, width in zip(row, widths, strict=False)]
+        texts = [fit(cell, width) for cell, width in zip(row, widths, strict=False)]
         source = Span(f"{sources[number]:{named}}  " if named else "", "strong")
         ended = Span(f"  {row[5]}" if row[5] else "", "bad")
         yield line(source, Span("  ".join(texts), "" if number else "label"), ended)
@@ -124,7 +130,8 @@ class Pair:
         if difference is None:
             before, after = (format_shape(one.shape, ascii=ascii) for one in (a, b))
             changed = f"shape {before} became {after}"
-            return changed if a.shape != b.shape else "only a summary was kept"
+            few = "only a summary was kept"
+            return changed if a.shape != b.shape else few if len(few) <= width else "summary only"
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.array_equal(a, b, equal_nan=True):
             return "same"
         return format_value(difference, width, ascii=ascii)
@@ -210,18 +217,17 @@ def headings(first: PassOf, second: PassOf) -> Iterator[Line]:
     roots = [one.recording.value(ref) for one in (first, second) for ref in one.record.root_tensors[:1]]
     if len(roots) == 2 and all(isinstance(one, np.ndarray) and one.size == 1 for one in roots):
         a, b = (float(one.reshape(())) for one in roots if isinstance(one, np.ndarray))
-        became = "became" if first.side == second.side else "and"
-        yield line(Span(f"{format_number(a)} {became} {format_number(b)}: {format_number(b - a)}", "value"))
+        follows = first.comes_before(second)
+        by = f": {format_number(b - a)}" if np.isfinite(b - a) else ""
+        yield line(Span(f"{format_number(a)} {'became' if follows else 'and'} {format_number(b)}{by}", "value"))
 
 
 def row(one: Pair, names: int, room: int, rest: int, *, ascii: bool = False) -> Line:
     """A pair in columns: name, two values of `room` characters each, and the difference in `rest` characters."""
-    name, verdict = plain(one.name), one.verdict(rest, ascii=ascii)
+    is_leaf, verdict = bool(one.name) and one.name[0].role == "leaf", one.verdict(rest, ascii=ascii)
+    name = end_of_path(plain(one.name), names, ELLIPSES[ascii]) if is_leaf else plain(one.name)
     texts = (format_value(value, room, ascii=ascii) for value in (one.first, one.second))
-    values = [Span(_fit(text, room) + "  ", "gradient") for text in texts]
-    return line(Span(_fit(name, names) + "  ", "leaf" if one.name and one.name[0].role == "leaf" else "name"), *values,
-                Span(verdict, "dim" if verdict == "same" else "value"))  # fmt: skip
-
-
-def _fit(text: str, width: int) -> str:
-    return text.ljust(width) if len(text) <= width else text[: width - 3] + "..."
+    values = [Span(fit(text, room, ascii=ascii) + "  ", "gradient") for text in texts]
+    whole = verdict if cell_len(verdict) <= rest else fit(verdict, rest, ascii=ascii)
+    return line(Span(fit(name, names, ascii=ascii) + "  ", "leaf" if is_leaf else "name"), *values,
+                Span(whole, "dim" if verdict == "same" else "value"))  # fmt: skip

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FEW = 6
 """An array of at most this many numbers is always listed, if need be only its first numbers."""
 _SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
+_NEGLIGIBLE = 0.1  # standard deviations: a mean so small is about zero, as that of most gradients
 _FEWEST = 2  # significant digits of each number in a list or a description
 _LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 _REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
@@ -73,8 +74,9 @@ def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: boo
     A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit; of one with a FEW
     numbers the first are listed, `[1, 2.5, …`. Otherwise it is described by its mean ± standard deviation and its
     extent, `0.12 ± 0.9 [-3.1, 2.8] 2 NaN`, as fully as the width allows; a count of NaN or Inf is the last part to be
-    left out. None is `None`, which is not zero. No number is ever cut short: where nothing fits, the text is an
-    ellipsis.
+    left out. In a narrow column the mean ± the standard deviation loses its digits, then its spaces, `-3e-5±0.001`, and
+    a mean that is far smaller is about zero, `~0±0.001`. None is `None`, which is not zero. No number is ever cut
+    short: where nothing fits, the text is an ellipsis.
     """
     if isinstance(value, np.ndarray) and value.ndim and not value.flags.writeable:
         return _written_before(_Recorded(value), width, digits, ascii)
@@ -129,7 +131,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
         if 0 < value.size <= FEW and not about.nans + about.infs and about.min != about.max:
             yield from _begun(_listed(value.tolist(), _FEWEST), "..." if ascii else "…", width)
-        yield from _descriptions(about, digits, ascii, width)
+        yield from _descriptions(about, digits, ascii, width, negative_infinities(value) if about.infs else None)
 
 
 def _numbers(x: Any, digits: int) -> Iterator[str]:
@@ -159,48 +161,69 @@ def _listed(x: Any, digits: int) -> str:
     return "[" + ", ".join([_listed(row, digits) for row in x]) + "]"
 
 
-def _descriptions(about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
-    size = math.prod(about.shape)
+def negative_infinities(value: Value) -> int | None:
+    """How many numbers are -inf; None if that is not known, as of a summary, or if infinity has no sign."""
+    if isinstance(value, Summary) or value.dtype.kind != "f":
+        return None
+    return int(np.count_nonzero(value == -np.inf))
+
+
+def not_finite_counts(about: Summary, negative: int | None) -> Iterator[tuple[int, str]]:
+    """`3 NaN`, `1 +Inf`, `2 -Inf`, without those of which there are none; `3 Inf` if the signs are not known."""
+    infinite = [(about.infs, "Inf")] if negative is None else [(about.infs - negative, "+Inf"), (negative, "-Inf")]
+    yield from ((count, what) for count, what in [(about.nans, "NaN"), *infinite] if count)
+
+
+def _descriptions(about: Summary, digits: int, ascii: bool, width: int, negative: int | None = None) -> Iterator[str]:
+    """Texts for an array that is not listed; `negative` is how many of its numbers are -inf, if that is known."""
+    size, bad = math.prod(about.shape), _not_finite(about, negative)
     if size == 0:
         yield "[]"
     elif about.dtype == "bool":
         yield f"{size - about.zeros} of {size} True"
         yield f"{size - about.zeros}/{size}"
     elif about.min is None or about.max is None or about.mean is None or about.std is None:
-        yield _not_finite(about)
+        yield bad
     elif about.min == about.max and not about.nans + about.infs and not about.dtype.startswith("complex"):
         yield from (f"all {number}" for number in _numbers(about.min, digits))
     else:
-        yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii, width)
+        yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii, width, bad)
     if about.nans or about.infs:
-        yield _not_finite(about)
+        yield bad
+        yield _not_finite(about, None)
         yield "NaN" if about.nans else "Inf"
 
 
-def _statistics(numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
+def _statistics(
+    numbers: tuple[float, ...], about: Summary, digits: int, ascii: bool, width: int, bad: str
+) -> Iterator[str]:
     of = "|z| " if about.dtype.startswith("complex") else ""
     plus_minus = "+-" if ascii else "±"
     zeros = f"{about.zeros} {'zero' if about.zeros == 1 else 'zeros'}" if about.zeros else ""
 
     def extent(tail: str, fewer: int) -> str:
         mean, std, low, high = [format_number(x, fewer) for x in numbers]
-        return _join(f"{of}{mean} {plus_minus} {std} [{low}, {high}]", tail, _not_finite(about))
+        return _join(f"{of}{mean} {plus_minus} {std} [{low}, {high}]", tail, bad)
 
     if width >= _SHORTEST_STATISTICS:  # else nothing fits: the tape's columns are narrow
         for tail in (zeros, "") if zeros else ("",):
             yield from _shortened(partial(extent, tail), digits, width)
     mean, std = (format_number(x, min(digits, _FEWEST)) for x in numbers[:2])
-    yield _join(f"{of}{mean} {plus_minus} {std}", _not_finite(about))
-    if not about.nans + about.infs:
+    yield _join(f"{of}{mean} {plus_minus} {std}", bad)
+    if not bad:
         yield f"{mean} {plus_minus} {std}"
-        yield f"{format_number(numbers[0], 1)} {plus_minus} {format_number(numbers[1], 1)}"
+        roughly = [format_number(x, 1) for x in numbers[:2]]
+        yield f" {plus_minus} ".join(roughly)
+        yield plus_minus.join(roughly)
+        if abs(numbers[0]) < _NEGLIGIBLE * numbers[1]:
+            yield f"~0{plus_minus}{roughly[1]}"
 
 
-def _not_finite(about: Summary) -> str:
-    """`3 NaN 1 Inf`, `all NaN`, or an empty text."""
+def _not_finite(about: Summary, negative: int | None) -> str:
+    """`3 NaN 1 -Inf`, `all NaN`, or an empty text."""
     size = math.prod(about.shape)
-    counts = ((about.nans, "NaN"), (about.infs, "Inf"))
-    return _join(*(f"all {what}" if count == size else f"{count} {what}" for count, what in counts if count))
+    counts = not_finite_counts(about, negative)
+    return _join(*(f"all {what}" if count == size else f"{count} {what}" for count, what in counts))
 
 
 def _join(*parts: str) -> str:

@@ -7,17 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 import microtape as mt
 import tui
 from microtape import load, save
+from microtape.recording.model.summary import summarize
 from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tests.tui.stepper.test_app import LARGE, SMALL, bar, shown, stepper
 from tui.commands.cli import main
 from tui.shell.exits import Exit
-from tui.shell.spans import plain
-from tui.words.passes import PassOf, compare, list_passes, passes_of
+from tui.shell.spans import Span, plain
+from tui.words.passes import Pair, PassOf, compare, headings, list_passes, passes_of, row
 
 TRAINING = """\
 import microtape as mt
@@ -184,3 +186,36 @@ async def test_a_long_list_ends_where_its_page_ends():
         rows = pilot.app.screen.query_one("OptionList")
         await until(pilot, lambda: rows.scroll_y == rows.max_scroll_y > 0)
         assert rows.region.bottom <= rows.parent.content_region.bottom
+
+
+async def test_of_two_passes_the_earlier_one_stands_first():
+    async with stepper(training()).run_test(size=LARGE) as pilot:
+        await pilot.press("right_square_bracket", "right_square_bracket")
+        assert "pass 3 of 3" in shown(pilot.app, "Heading")
+        await pilot.press("s", "home", "c")
+        assert "5 became 0.3125: -4.688" in shown(pilot.app, "Static")
+        assert shown(pilot.app, "#columns").split() == ["pass", "1", "pass", "3", "difference"]
+
+
+def test_a_difference_that_is_nan_is_not_told():
+    def run():
+        w = mt.tensor(1.0, requires_grad=True)
+        (w * 2).backward()
+        (w * np.nan).backward()
+
+    passes = passes_of(mt.record(run))
+    assert plain(list(headings(*passes))[-1]) == "2 became nan"
+    assert plain(list(headings(*reversed(passes)))[-1]) == "nan and 2"
+
+
+@pytest.mark.parametrize("ascii", [False, True])
+@pytest.mark.parametrize("rest", range(12, 40))
+def test_a_row_of_the_comparison_ends_where_its_columns_end(rest, ascii):
+    kept = summarize(np.ones(900))
+    wide = np.ones((2, 3, 4, 5, 6, 7))
+    name = (Span("layers.0.attn.q_proj.weight", "leaf"),)
+    for first, second in ((kept, kept), (wide, wide[None]), (None, wide), (wide, None), (None, None)):
+        text = plain(row(Pair(0, True, name, first, second), 24, 12, rest, ascii=ascii))
+        assert cell_len(text) <= 24 + 2 * 12 + 6 + rest
+        assert "q_proj" in text
+        assert "...." not in text

@@ -219,3 +219,41 @@ def test_a_name_of_wide_characters_fits_into_the_frame():
     (below,) = [line for line in lines if "×" in line]
     above = next(line for line in reversed(lines[: lines.index(below)]) if "┌" in line)
     assert cell_len(below) == cell_len(above)
+
+
+def cells(line):
+    """The character of each cell of the terminal; a wide one has two."""
+    return [one for one in line for _ in range(cell_len(one))]
+
+
+def boxes_left_open(lines):
+    """The boxes whose sides do not stand below their upper corners."""
+    for y, line in enumerate(lines):
+        for found in re.finditer("[╭┏┌][─━]+[╮┓┐]", line):
+            left = cell_len(line[: found.start()])
+            corners = left, left + len(found[0]) - 1
+            sides = [cells(one)[x : x + 1] for one in lines[y + 1 : y + 3] for x in corners]
+            if any(side not in (["│"], ["┃"]) for side in sides):
+                yield found[0], sides
+
+
+def named(*names):
+    recording = handmade.diamond()
+    tensors = [one._replace(names=(names[i % len(names)],)) for i, one in enumerate(recording.tensors)]
+    return dataclasses.replace(recording, tensors=tuple(tensors))
+
+
+@given(st.lists(st.text("重みab_é", min_size=1, max_size=30), min_size=1, max_size=4), st.integers(0, 5))
+def test_boxes_are_closed_whatever_the_names_are(names, steps):
+    lines = list(box_lines(StepCursor.after(named(*names), steps)))
+    assert sum(line.count("╭") + line.count("┏") + line.count("┌") for line in lines) >= 5
+    assert not list(boxes_left_open(lines))
+
+
+async def test_the_view_closes_boxes_around_wide_characters():
+    async with stepper(named("重み", "x")).run_test(size=LARGE) as pilot:
+        for key in ("home", "right", "end"):
+            await pilot.press(key)
+            lines = shown(pilot.app, "#boxes").splitlines()
+            assert "重み" in "".join(lines)
+            assert not list(boxes_left_open(lines))

@@ -3,11 +3,14 @@
 import dataclasses
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 
 import microtape
 from tests.support.recordings import handmade
 from tui.time.cursor import StepCursor
-from tui.time.row_texts import RowTexts
+from tui.time.row_texts import RowTexts, end_of_path
 from tui.time.timeline import Timeline
 
 PATH = "blocks.1.down.weight"
@@ -21,9 +24,9 @@ PATH = "blocks.1.down.weight"
         (19, "…1.down.weight"),
         (14, "…1.down.weight"),
         (13, "…down.weight"),
-        (11, "…own.weight"),
-        (9, "…weight"),
-        (7, "…weight"),
+        (11, "down.weight"),
+        (9, "down.wei…"),
+        (7, "down.w…"),
         (6, "weight"),
         (4, "weight"),
     ],
@@ -44,3 +47,16 @@ def test_a_leaf_that_is_the_root_has_its_value():
     rows = RowTexts(Timeline(recorder.recording, 0))
     leaf = recorder.recording.passes[0].steps[0].node
     assert rows.value(StepCursor(rows.timeline, rows.timeline.last), leaf, 10) == "6"
+
+
+@given(st.lists(st.text("ab_重み0", min_size=1, max_size=9), min_size=1, max_size=5), st.integers(1, 30))
+def test_the_end_of_a_path_fits_or_is_its_last_word(words, width):
+    name = ".".join(words)
+    text = end_of_path(name, width, "…")
+    assert cell_len(text) <= width or text == words[-1]
+
+
+@pytest.mark.parametrize("width", range(10, 27))
+def test_layers_side_by_side_have_different_names_in_a_narrow_column(width):
+    texts = {end_of_path(f"layers.0.attn.{one}_proj.weight", width, "…") for one in "qkvo"}
+    assert len(texts) == 4

@@ -1,6 +1,7 @@
 """The array viewer: every number, any rank, what is not finite, and what was not kept."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,12 +9,14 @@ from rich.color import ColorType
 from textual.app import App
 
 import microtape as mt
+from microtape.recording.findings import Finding
 from microtape.recording.model.summary import summarize
 from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, shown, stepper
-from tui.time.arrays import arrays_of
+from tui.time.arrays import arrays_of, where_it_begins
 from tui.time.cursor import StepCursor
-from tui.widgets.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
+from tui.widgets.array_view import ArrayScreen, as_matrix
+from tui.widgets.number_grid import NOT_FINITE, heat, short
 
 GROUND = (20, 20, 20)
 
@@ -33,6 +36,10 @@ def grid(app):
 
 def here(app):
     return app.screen.query_one("#here").render().plain
+
+
+def footer(app):
+    return str(app.screen.query_one("Vertical").border_subtitle)
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -87,7 +94,7 @@ async def test_nan_and_inf_are_words_and_counted():
     async with Viewer(("value", value)).run_test(size=LARGE) as pilot:
         assert "nan" in grid(pilot.app)[1]
         assert "-inf" in grid(pilot.app)[2]
-        assert "1 NaN   1 Inf" in pilot.app.screen.query_one("#about").render().plain
+        assert "1 NaN   1 -Inf" in pilot.app.screen.query_one("#about").render().plain
 
 
 def test_colours_say_sign_and_size():
@@ -165,3 +172,121 @@ async def test_a_slice_of_more_axes_says_which():
         assert "slice [0, :, :], 1 of 3" in shown(pilot.app, "#which")
         await pilot.press("pagedown", "pagedown")
         assert "slice [2, :, :], 3 of 3" in shown(pilot.app, "#which")
+
+
+async def test_only_whole_numbers_are_drawn_however_wide_the_page_is():
+    value = np.random.default_rng(0).normal(size=(3, 40)) * 10.0 ** np.arange(-20, 20)
+    value[1, ::7] = math.nan
+    async with Viewer(("gradient", value)).run_test(size=SMALL) as pilot:
+        for width in range(30, 131, 7):
+            await pilot.resize_terminal(width, 24)
+            for key in ("right", "right", "right", "left"):
+                await pilot.press(key)
+            chosen = here(pilot.app)
+            columns, *rows = [line.split() for line in grid(pilot.app)[:4]]
+            assert set(columns) <= set(map(str, range(40)))
+            assert chosen.split("]")[0].split()[-1] in columns
+            for number, (label, *texts) in enumerate(rows):
+                assert label == str(number)
+                assert texts == [short(value[number, int(column)], 9) for column in columns]
+
+
+async def test_the_last_column_comes_into_view_by_scrolling():
+    async with Viewer(("gradient", np.ones((2, 40)))).run_test(size=SMALL) as pilot:
+        for width in range(70, 81):
+            await pilot.resize_terminal(width, 24)
+            numbers = pilot.app.screen.query_one("Grid")
+            numbers.scroll_to(x=numbers.max_scroll_x, animate=False)
+            await pilot.pause()
+            assert grid(pilot.app)[0].split()[-1] == "39"
+
+
+async def test_the_map_labels_every_fifth_column_in_full():
+    async with Viewer(("gradient", np.ones((2, 128)))).run_test(size=SMALL) as pilot:
+        await pilot.press("m", *["right"] * 60)
+        labels = grid(pilot.app)[0].split()
+        assert labels == [str(number) for number in range(int(labels[0]), int(labels[0]) + 5 * len(labels), 5)]
+        assert int(labels[-1]) > 9
+
+
+@pytest.mark.parametrize(
+    ("coloured", "told"),
+    [(True, "blue negative, red positive, strongest at 3   !! NaN or Inf"), (False, "tenths of 3")],
+)
+async def test_the_map_has_a_legend(coloured, told):
+    async with Viewer(("gradient", np.array([1.0, -3.0, math.nan]))).run_test(size=SMALL) as pilot:
+        pilot.app.no_color = not coloured
+        assert told not in here(pilot.app)
+        await pilot.press("m")
+        assert told in here(pilot.app)
+
+
+async def test_n_goes_to_the_next_number_that_is_not_finite_and_round():
+    value = np.zeros((4, 3, 50, 60))
+    places = [(1, 2, 49, 3), (3, 0, 0, 59), (3, 2, 7, 0)]
+    for place, bad in zip(places, (math.nan, math.inf, -math.inf), strict=True):
+        value[place] = bad
+    async with Viewer(("value", value)).run_test(size=SMALL) as pilot:
+        for number, place in enumerate([*places, places[0]]):
+            await pilot.press("n")
+            assert here(pilot.app).startswith(f"value[{', '.join(map(str, place))}] = {value[place].item()}")
+            assert f"{number % 3 + 1} of 3 that are not finite" in here(pilot.app)
+            assert any(str(value[place].item()) in line for line in grid(pilot.app))
+        await pilot.press("N")
+        assert here(pilot.app).startswith("value[3, 2, 7, 0] = -inf")
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [([math.nan], "n next NaN"), ([-math.inf], "n next Inf"), ([math.nan, math.inf], "n NaN/Inf"), ([], None)],
+)
+async def test_the_border_tells_of_n_where_there_is_something_to_go_to(bad, told):
+    async with Viewer(("value", np.array([0.0, *bad]))).run_test(size=SMALL) as pilot:
+        assert told in footer(pilot.app) if told else "')]n " not in footer(pilot.app)
+        await pilot.press("n")
+        assert here(pilot.app).startswith(f"value[{1 if bad else 0}]")
+
+
+async def test_n_says_why_there_is_nowhere_to_go():
+    about = summarize(np.full((90, 100), math.nan))
+    async with Viewer(("value", about), ("kept x", np.array(1))).run_test(size=SMALL) as pilot:
+        await pilot.press("n", "tab", "N")
+        await pilot.pause()
+        told = [one.message for one in pilot.app._notifications]
+        assert told == ["value was not kept whole.", "kept x has no NaN and no Inf."]
+
+
+@pytest.mark.parametrize("shape", [(90, 100), (3, 30, 100), (9000,), (5, 9000)])
+async def test_blocks_of_a_summary_are_labelled_by_their_first_row_and_column(shape):
+    value = np.arange(math.prod(shape), dtype=float).reshape(shape)
+    async with Viewer(("value", summarize(value))).run_test(size=(200, 40)) as pilot:
+        columns, *rows = [line.split() for line in grid(pilot.app)]
+        columns, matrix = [*map(int, columns), shape[-1]], value.reshape(-1, shape[-1])
+        starts = [*(int(row[0]) for row in rows if row), len(matrix)]
+        for row, first, end in zip(rows, starts, starts[1:], strict=False):
+            means = [matrix[first:end, a:b].mean() for a, b in pairwise(columns)]
+            assert [float(text) for text in row[1:]] == pytest.approx(means, rel=1e-3)
+
+
+def test_a_finding_of_nan_is_about_an_element():
+    fine, bad, mask = np.ones(2), np.array([[1.0, 2.0], [3.0, math.nan]]), np.array([0.0, -math.inf])
+    forward = Finding("nan", "error", "", (), "", None)
+    backward = forward._replace(step=3)
+    assert where_it_begins([("gradient", bad), ("kept x", bad), ("value", bad)], forward) == (2, (1, 1))
+    assert where_it_begins([("gradient", fine), ("value", bad), ("to %1", bad)], backward) == (2, (1, 1))
+    assert where_it_begins([("value", mask)], forward) == (0, ())
+    assert where_it_begins([("value", mask)], forward._replace(kind="infinity")) == (0, (1,))
+    assert where_it_begins([("value", summarize(bad))], forward) == (0, ())
+    assert where_it_begins([("value", bad)], forward._replace(kind="no gradient")) == (0, ())
+
+
+async def test_the_numbers_of_a_finding_open_where_it_begins():
+    x = np.ones((3, 40, 30))
+    x[2, 31, 17] = -1.0
+    a = mt.tensor(x, requires_grad=True)
+    async with stepper(mt.record(a.sqrt().sum().backward)).run_test(size=SMALL) as pilot:
+        await pilot.press("exclamation_mark", "a")
+        assert here(pilot.app).startswith("value[2, 31, 17] = nan")
+        assert any("nan" in line for line in grid(pilot.app))
+        await pilot.press("escape", "end", "a")
+        assert here(pilot.app).startswith("gradient[0, 0, 0] =")

@@ -12,7 +12,7 @@ from tui.stepper.parts.part import Part, Stepper
 from tui.stepper.parts.stepping_in import SteppingIn
 from tui.stepper.versions_screen import VersionsScreen
 from tui.stepper.why_screen import Into, WhyScreen
-from tui.time.arrays import arrays_of
+from tui.time.arrays import arrays_of, where_it_begins
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import ArrayScreen
 from tui.widgets.prompt import Purpose
@@ -52,7 +52,11 @@ class Explanations(Part[Stepper]):
         cursor = self.cursor
         arrays = arrays_of(cursor, cursor.focus) if cursor.focus is not None else []
         if arrays:
-            self.open_page(ArrayScreen(arrays, ascii=self.stepper.ascii), partial(self._explain_element, cursor))
+            finding = self._findings.explained
+            is_culprit = finding is not None and finding.node == cursor.focus
+            start = where_it_begins(arrays, finding) if finding is not None and is_culprit else (0, ())
+            page = ArrayScreen(arrays, start=start, ascii=self.stepper.ascii)
+            self.open_page(page, partial(self._explain_element, cursor))
         else:
             self.say("There are no numbers here yet.", 3)
 

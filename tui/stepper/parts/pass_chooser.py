@@ -74,15 +74,16 @@ class PassChooser(Part[Stepper]):
             self._beside.go_to(choice.chosen)
 
     def _compare(self, other: PassOf) -> None:
-        """Show another pass beside the current one."""
+        """Show another pass and the current one side by side; of one recording, the earlier pass first."""
         current = self._beside.current()
-        counterpart = self._beside.counterpart(other.side, current.side)
+        first, second = (other, current) if other.comes_before(current) else (current, other)
+        counterpart = self._beside.counterpart(second.side, first.side)
         pairs: list[Pair] = []
 
         def show() -> None:
-            self.open_page(CompareScreen(current, other, pairs, ascii=self.stepper.ascii), self._go)
+            self.open_page(CompareScreen(first, second, pairs, ascii=self.stepper.ascii), self._go)
 
-        if self._background.prepared("comparing", lambda: pairs.extend(compare(current, other, counterpart)), show):
+        if self._background.prepared("comparing", lambda: pairs.extend(compare(first, second, counterpart)), show):
             show()
 
     def _go(self, place: tuple[PassOf, int] | None) -> None:

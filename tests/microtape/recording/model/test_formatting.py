@@ -74,7 +74,7 @@ def test_a_shape(shape: tuple[int, ...], text: str, ascii: str) -> None:
         (np.zeros(100), "all 0"),
         (np.full(100, np.nan), "all NaN"),
         (np.arange(100), "49.5 ± 28.87 [0, 99] 1 zero"),
-        (np.r_[np.arange(98.0), np.nan, np.inf], "48.5 ± 28.29 [0, 97] 1 zero 1 NaN 1 Inf"),
+        (np.r_[np.arange(98.0), np.nan, np.inf], "48.5 ± 28.29 [0, 97] 1 zero 1 NaN 1 +Inf"),
         (np.arange(100) > 6, "93 of 100 True"),
         (np.full(100, 3 + 4j), "|z| 5 ± 0 [5, 5]"),
     ],
@@ -97,6 +97,43 @@ def test_a_narrow_line_keeps_what_matters_most() -> None:
         "NaN",
         "…",
     ]
+
+
+def test_a_description_in_a_narrow_column_loses_its_spaces_before_it_is_lost() -> None:
+    array = np.tile([-0.00163, 0.00157], 50)
+    assert [format_value(array, width) for width in (14, 13, 12, 11, 10, 8, 7)] == [
+        "-3e-5 ± 0.0016", "-3e-5 ± 0.002", "-3e-5±0.002", "-3e-5±0.002", "~0±0.002", "~0±0.002", "…",
+    ]  # fmt: skip
+    assert format_value(array, 11, ascii=True) == "~0+-0.002"
+    assert format_value(array + 1, 7) == "1±0.002"
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-30, 1e9))
+def test_a_description_is_never_lost_in_a_column_of_usual_width(mean: float, spread: float) -> None:
+    assert format_value(mean + np.tile([-spread, spread], 50), 14) != "…"
+
+
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [
+        ([np.inf], "0 ± 0 1 +Inf"),
+        ([-np.inf], "0 ± 0 1 -Inf"),
+        ([np.inf, -np.inf, -np.inf], "0 ± 0 1 +Inf 2 -Inf"),
+        ([np.nan, -np.inf], "0 ± 0 1 NaN 1 -Inf"),
+    ],
+)
+def test_infinity_has_its_sign_where_it_is_known(bad: list[float], text: str) -> None:
+    array = np.r_[np.zeros(100), bad]
+    assert format_value(array, len(text)) == text
+    assert "+Inf" not in format_value(summarize(array), 80)
+    assert "-Inf" not in format_value(summarize(array), 80)
+
+
+def test_infinity_loses_its_sign_before_its_count() -> None:
+    array = np.r_[np.zeros(100), np.full(20, -np.inf)]
+    assert [format_value(array, width) for width in (7, 6, 3)] == ["20 -Inf", "20 Inf", "Inf"]
+    assert format_value(np.full((90, 2), -np.inf), 20) == "all -Inf"
+    assert format_value(np.full((90, 2), complex(0, -np.inf)), 20) == "all Inf"
 
 
 def test_a_number_that_does_not_fit_loses_digits_but_is_never_cut() -> None:

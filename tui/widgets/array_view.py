@@ -186,8 +186,11 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         Binding("Y", "copy(True)", show=False),
     ]
 
-    def __init__(self, arrays: Sequence[tuple[str, Value]], *, start: int = 0, ascii: bool = False) -> None:
+    def __init__(
+        self, arrays: Sequence[tuple[str, Value]], *, start: int = 0, explains: bool = False, ascii: bool = False
+    ) -> None:
         super().__init__()
+        self._explains = explains  # whether somebody explains the element with which this closes
         self._arrays = arrays
         self._which = start
         self._ascii = ascii
@@ -198,10 +201,6 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         """The names of the arrays, a summary, the numbers, and the chosen number in full."""
         with Vertical() as box:
             box.border_title = "array"
-            box.border_subtitle = keys_below(
-                ("", "arrows move"), ("pageup", "PgUp"), ("pagedown", "PgDn slice"), ("m", "m map"),
-                ("tab", "Tab next"), ("y", "y copy"), ("enter", "Enter why"), ("escape", "Esc"),
-            )  # fmt: skip
             names = Static(id="which")
             names.auto_links = False  # they look like tabs
             yield names
@@ -250,10 +249,18 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self._turn_to(which)
 
     def action_explain(self) -> None:
-        """Close, and explain this element of the gradient."""
+        """Close, and explain this element of the gradient; of another array, say that there is nothing to explain."""
+        if self._is_explained:
+            self.dismiss(tuple(self._index))
+        elif self._explains:
+            self.notify(f"Only a gradient that was kept whole is explained, not {self._arrays[self._which][0]}.")
+
+    @property
+    def _is_explained(self) -> bool:
+        """Whether the array on the screen is the gradient, of which each element has an explanation."""
         name, value = self._arrays[self._which]
-        is_gradient = not self._which and name.startswith("gradient")
-        self.dismiss(tuple(self._index) if is_gradient and not isinstance(value, Summary) else None)
+        is_whole = not isinstance(value, Summary) and value.size > 0
+        return self._explains and not self._which and name.startswith("gradient") and is_whole
 
     def action_copy(self, whole: bool) -> None:
         """Copy the chosen element with all its digits, or the whole array."""
@@ -275,6 +282,11 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
 
     def _show(self) -> None:
         name, value = self._arrays[self._which]
+        why = [("enter", "Enter why")] if self._is_explained else []
+        self.query_one(Vertical).border_subtitle = keys_below(
+            ("", "arrows move"), ("pageup", "PgUp"), ("pagedown", "PgDn slice"), ("m", "m map"),
+            ("tab", "Tab next"), ("y", "y copy"), *why, ("escape", "Esc"),
+        )  # fmt: skip
         names: list[Content | tuple[str, str]] = [
             Content.styled(f" {one} ", "bold $text-accent" if i == self._which else "").stylize(
                 TextualStyle.from_meta({"@click": f"screen.turn_to({i})"})

@@ -11,6 +11,7 @@ import microtape as mt
 from microtape.recording.model.summary import summarize
 from tests.support.recordings import handmade
 from tests.tui.stepper.test_app import LARGE, SMALL, shown, stepper
+from tests.tui.stepper.test_copy_export import notices
 from tui.time.arrays import arrays_of
 from tui.time.cursor import StepCursor
 from tui.widgets.array_view import NOT_FINITE, ArrayScreen, as_matrix, heat, short
@@ -165,3 +166,25 @@ async def test_a_slice_of_more_axes_says_which():
         assert "slice [0, :, :], 1 of 3" in shown(pilot.app, "#which")
         await pilot.press("pagedown", "pagedown")
         assert "slice [2, :, :], 3 of 3" in shown(pilot.app, "#which")
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_enter_is_offered_only_for_a_gradient_and_leaves_the_page_of_another_array_open(size):
+    async with stepper(handmade.chain(2, 5)).run_test(size=size) as pilot:
+        await pilot.press("end", "a")
+        page = pilot.app.screen
+        names = [name for name, _ in page._arrays]
+        assert names[0] == "gradient"
+        for name in [*names[1:], names[0]]:
+            await pilot.press("tab")
+            assert ("Enter why" in str(page.query_one("Vertical").border_subtitle)) == (name == "gradient")
+            await pilot.press("enter")
+            said = f"Only a gradient that was kept whole is explained, not {name}."
+            assert (said in notices(pilot.app)) == (pilot.app.screen is page) == (name != "gradient")
+
+
+async def test_where_nobody_explains_enter_is_not_offered():
+    async with Viewer(("gradient", np.arange(3.0))).run_test(size=LARGE) as pilot:
+        await pilot.press("enter")
+        assert pilot.app.screen is pilot.app.view
+        assert "Enter" not in str(pilot.app.view.query_one("Vertical").border_subtitle)

@@ -52,7 +52,8 @@ class Explanations(Part[Stepper]):
         cursor = self.cursor
         arrays = arrays_of(cursor, cursor.focus) if cursor.focus is not None else []
         if arrays:
-            self.open_page(ArrayScreen(arrays, ascii=self.stepper.ascii), partial(self._explain_element, cursor))
+            page = ArrayScreen(arrays, explains=True, ascii=self.stepper.ascii)
+            self.open_page(page, partial(self._explain_element, cursor))
         else:
             self.say("There are no numbers here yet.", 3)
 

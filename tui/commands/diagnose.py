@@ -98,10 +98,11 @@ def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:
         return f"{found.file}: {told} in {many}"
     if search.why == "failed" and not count:
         return f"{found.file}: the script failed, and nothing in {many} shows why"
+    status = ended.exit_code if ended is not None and not found.recording.faults else 0
     why = {
         "found": "stopped there",
         "failed": "the script failed",
-        "finished": "the script ended",
+        "finished": f"the script exited with status {status}" if status else "the script ended",
         "time over": "stopped when the time was over; --search SECONDS looks longer",
         "stopped": "interrupted",
         "killed": "the script did not come to the end of another pass and was killed",

@@ -65,6 +65,7 @@ pass, and the script goes on for up to 10 seconds meanwhile; --search 0 stops it
     CODES := "exit codes:\n"
     + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
     + "\n  128+n a signal ended the stepper: n is its number"
+    + "\n  n     the script itself exited with status n, as sys.exit(n) does; a line says so, whatever n means above"
 )
 
 COMPLETION = """\

@@ -7,7 +7,7 @@ import errno
 import sys
 from enum import IntEnum
 
-from tui.shell.printing import put_error
+from tui.shell.printing import at_words, put_error
 
 
 class Exit(IntEnum):
@@ -59,7 +59,7 @@ class CommandError(Exception):
 
 def say(message: str) -> None:
     """Print a message for the user on standard error."""
-    put_error(f"microtape: {message}")
+    put_error(at_words(f"microtape: {message}"))
 
 
 def no_room(error: OSError) -> str | None:

@@ -29,6 +29,22 @@ def safe(text: str) -> str:
     return "\n".join(visible(line.expandtabs() if len(line) <= LONGEST else line, LONGEST) for line in text.split("\n"))
 
 
+def at_words(text: str) -> str:
+    """A text for standard error in lines that a terminal need not break inside of a word; as it is for a file."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns if sys.stderr.isatty() else 0
+    except (OSError, ValueError, AttributeError):  # no stream, or one that is closed or no file
+        return text
+    if max(map(len, text.split("\n"))) <= columns or not columns:
+        return text
+    import textwrap  # late, because few lines are too long
+
+    whole = textwrap.TextWrapper(
+        columns, break_long_words=False, break_on_hyphens=False
+    )  # so that a path can be copied
+    return "\n".join(whole.fill(one) for one in text.split("\n"))
+
+
 def put(text: str = "", *, flush: bool = False) -> None:
     """Print text on standard output."""
     _write(safe(text) + "\n", sys.stdout, flush)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 
-from tui.shell.printing import safe
+from tui.shell.printing import at_words, safe
 
 PATIENCE = 0.5  # seconds
 BAR = 24  # characters
@@ -56,7 +56,8 @@ def status_line(text: str, *, stays: bool = False) -> Iterator[Callable[[str], N
         with lock:
             if not over:
                 told = True
-                _write(f"microtape: {safe(text)}\n" if stays else f"\rmicrotape: {safe(text)}\x1b[K")
+                line = f"microtape: {safe(text)}"
+                _write(f"{at_words(line)}\n" if stays else f"\r{line}\x1b[K")
 
     timer = threading.Timer(PATIENCE, tell)
     timer.daemon = True

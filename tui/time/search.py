@@ -15,8 +15,9 @@ from tui.time.timeline import Timeline
 def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
     """The moments of the nodes that match a text, ascending, in the cursor's part of the pass (forward or backward).
 
-    A line is written `:7`, a shape `24×3`, `24x3` or `(24, 3)`; any other text may occur in an operation, a name or the
-    operands, in upper or lower case. If this part of the pass has no match, those of the other part are returned.
+    A line is written `:7`, a shape `(24, 3)`, sizes that follow each other in a shape `24×3` or `24x3`; any other text
+    may occur in an operation, a name or the operands, in upper or lower case. A number that occurs in none of them is
+    looked for among the sizes. If this part of the pass has no match, those of the other part are returned.
     """
     forward, backward = cursor.timeline.moments_of(found_nodes(cursor, text))
     return tuple((forward or backward) if cursor.is_forward else (backward or forward))
@@ -34,19 +35,27 @@ def _found(timeline: Timeline, text: str) -> frozenset[int]:
     shape = re.fullmatch(r"\(([\d\s,]*)\)", wanted)
     if shape:
         wanted = format_shape(tuple(int(size) for size in shape[1].split(",") if size.strip()))
-    is_shape = shape is not None or re.fullmatch(r"\d+(×\d+)+", wanted) is not None
+    are_sizes = re.fullmatch(r"\d+(×\d+)+", wanted) is not None
     line = re.fullmatch(r":(\d+)", wanted)
+
+    def has_sizes(node: int) -> bool:
+        return f"×{wanted}×" in f"×{rows.shape(timeline.node(node))}×"
 
     def found(node: int) -> bool:
         record = timeline.node(node)
         if line:
             place = record.place
             return place is not None and place.line <= int(line[1]) <= place.end_line
-        if is_shape:
+        if shape:
             return rows.shape(record) == wanted
+        if are_sizes:
+            return has_sizes(node)
         # Without the name AccumulateGrad, in which a search for "mul" would find every leaf.
         kind = record.name if record.variable is None else ""
         texts = (rows.op(record), kind, *names(timeline, node))
         return any(wanted in one.casefold() for one in texts) or wanted in rows.operands(record).casefold()
 
-    return frozenset(node for node in timeline.rows if found(node)) if wanted else frozenset()
+    if not wanted:
+        return frozenset()
+    every = frozenset(filter(found, timeline.rows))
+    return every or (frozenset(filter(has_sizes, timeline.rows)) if shape is None and wanted.isdecimal() else every)

@@ -61,10 +61,12 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
     ]
 
     def __init__(
-        self, arrays: Sequence[tuple[str, Value]], *, start: tuple[int, tuple[int, ...]] = (0, ()), ascii: bool = False
-    ) -> None:
+        self, arrays: Sequence[tuple[str, Value]], *, start: tuple[int, tuple[int, ...]] = (0, ()),
+        explains: bool = False, ascii: bool = False,
+    ) -> None:  # fmt: skip
         """`start` is the array to begin with, and the index of its chosen element; empty for the first."""
         super().__init__()
+        self._explains = explains  # whether somebody explains the element with which this closes
         self._arrays = arrays
         self._which, self._start = start
         self._ascii = ascii
@@ -136,10 +138,18 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         self._turn_to(which)
 
     def action_explain(self) -> None:
-        """Close, and explain this element of the gradient."""
+        """Close, and explain this element of the gradient; of another array, say that there is nothing to explain."""
+        if self._is_explained:
+            self.dismiss(tuple(self._index))
+        elif self._explains:
+            self.notify(f"Only a gradient that was kept whole is explained, not {self._arrays[self._which][0]}.")
+
+    @property
+    def _is_explained(self) -> bool:
+        """Whether the array on the screen is the gradient, of which each element has an explanation."""
         name, value = self._arrays[self._which]
-        is_gradient = not self._which and name.startswith("gradient")
-        self.dismiss(tuple(self._index) if is_gradient and not isinstance(value, Summary) else None)
+        is_whole = not isinstance(value, Summary) and value.size > 0
+        return self._explains and not self._which and name.startswith("gradient") and is_whole
 
     def action_copy(self, whole: bool) -> None:
         """Copy the chosen element with all its digits, or the whole array."""
@@ -199,7 +209,10 @@ class ArrayScreen(Dialog[tuple[int, ...] | None]):
         yield "m", "m map"
         if len(self._arrays) > 1:
             yield "tab", "Tab next"
-        yield from (("y", "y copy"), ("enter", "Enter why"), ("escape", "Esc"))
+        yield "y", "y copy"
+        if self._is_explained:
+            yield "enter", "Enter why"
+        yield "escape", "Esc"
 
     def _names(self) -> Iterator[Content | tuple[str, str]]:
         """The names of the arrays, and which slice of the chosen one is shown."""

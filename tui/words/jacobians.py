@@ -175,7 +175,7 @@ class _Checks:
                     Span(_rounded(one.numerical[at]), "good" if bad else "value"),
                 )  # fmt: skip
             if len(one.elements) > MOST:
-                yield line(Span(f"{INDENT}and {len(one.elements) - MOST} more that differ no more", "dim"))
+                yield line(Span(f"{INDENT}and {len(one.elements) - MOST} more, none of which differs more", "dim"))
 
     def _why_no_jacobian(self, one: FiniteDifferences) -> str:
         size = math.prod(self._shape(one.output))

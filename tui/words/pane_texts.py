@@ -24,7 +24,7 @@ from tui.time.cursor import StepCursor
 from tui.words.differences import check_lines
 from tui.words.functions.contract import arrived_at, kept_name
 from tui.words.functions.contract_rows import ContractRows
-from tui.words.hook_effects import on_leaving
+from tui.words.hook_effects import before_hooks, hook_rows, on_leaving
 from tui.words.leaf_rows import SHORTEST, SUMMED, LeafRows, value_span
 from tui.words.titles import output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
@@ -138,9 +138,8 @@ class PaneTexts:
     def _step(self, node: NodeRecord, step: BackwardStep) -> Iterator[Line]:
         rows = self._contract(node)
         yield from self._under("received", self._received(node, step, rows))
-        for hook in step.hooks:
-            change = (self._value(hook.before, 20), " changed to ", self._value(hook.after, 20))
-            yield line(self._label("hook"), Span(hook.name, "name"), Span(f"  ({hook.kind})  ", "dim"), *change)
+        for row in hook_rows(self.cursor, step, self._value):
+            yield line(self._label("hook"), *row)
         cursor = self.cursor
         if cursor.is_over("unpack"):
             yield from self._under("kept", (self._saved(node, use, rows) for use in step.saved))
@@ -161,8 +160,9 @@ class PaneTexts:
 
     def _received(self, node: NodeRecord, step: BackwardStep, rows: ContractRows | None) -> Iterator[Line]:
         """The gradient of each output, followed by its terms if it is a sum."""
-        for number, gradient in enumerate(step.grad_outputs):
-            row = rows.received(number) if rows is not None else None
+        for number in range(len(step.grad_outputs)):
+            gradient = before_hooks(self.cursor, step, number)
+            row = rows.received(number, gradient) if rows is not None else None
             why = why_undifferentiable(self.cursor.recording, node, number)
             about = Span(f"   no gradient: {why}" if why else "", "dim")
             yield line(*self._of_output(node, number, gradient), about) if row is None else row

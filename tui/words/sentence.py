@@ -20,7 +20,7 @@ from tui.shell.spans import Line, Role, Span, line, sentence_list
 from tui.time.cursor import StepCursor
 from tui.time.phases import Phase
 from tui.words.functions.contract import arrived_at, contract_at, defined
-from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.hook_effects import before_hooks, hook_name, on_arrival, on_leaving
 from tui.words.titles import output_title, title
 from tui.words.worked_rule import derivatives
 
@@ -202,7 +202,7 @@ class _Writer:
         hooks = on_arrival(step)
         changed: Line = ()
         if hooks:
-            names = sentence_list(line(Span(hook.name, "name")) for hook in hooks)
+            names = sentence_list(hook_name(self.cursor, step.node, hook) for hook in hooks)
             changed = line(", which the ", "hook " if len(hooks) == 1 else "hooks ", *names, " changed")
         parts = []
         for number in known:
@@ -210,11 +210,10 @@ class _Writer:
             whole = f" (the sum of {count} terms)" if count > 1 else ""
             of = line(" for ", Span(self.cursor.output_name(node.id, number), "name")) if several else ()
             after = self._number(step.grad_outputs[number], "gradient")
-            if changed and len(known) == 1:
-                before = self._number(hooks[0].before, "gradient")
-                parts.append(line(before, *of, whole, *changed, " to ", after, "," if quiet else ""))
-            else:
-                parts.append(line(after, *of, whole, *changed))
+            before = self._number(before_hooks(self.cursor, step, number), "gradient")
+            is_changed = changed and (before != after or len(known) == 1)
+            to = (*changed, " to ", after, "," if quiet else "") if is_changed else ()
+            parts.append(line(before, *of, whole, *to))
         if quiet:
             names = sentence_list(line(Span(self.cursor.output_name(node.id, one), "name")) for one in quiet)
             parts.append(line("zeros for ", *names))
@@ -259,7 +258,8 @@ class _Writer:
         begin = line(*name, " is a leaf, so its gradient goes no further: ")
         for hook in on_arrival(step):
             before, after = (self._number(value, "gradient") for value in (hook.before, hook.after))
-            begin = line(*begin, "the hook ", Span(hook.name, "name"), " changed ", before, " to ", after, ", and ")
+            by = hook_name(self.cursor, step.node, hook)
+            begin = line(*begin, "the hook ", *by, " changed ", before, " to ", after, ", and ")
         if step.grad_before is None:
             return line(*begin, self._number(gradient, "gradient"), " becomes its .grad, which was None.")
         total = self._sum(step.grad_before, gradient, step.grad_after)

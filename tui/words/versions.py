@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from microtape.recording.model.formatting import format_value
-from microtape.recording.model.model import NodeRecord, Place
+from microtape.recording.model.model import NodeRecord, Place, UpdateRecord
 from microtape.recording.model.source import expression
 from microtape.recording.model.versions import Fate, Saver, Version, Write
 from tui.shell.spans import Line, Role, Span, line, plain, sentence_list
@@ -82,11 +82,11 @@ def versions_told(cursor: StepCursor, tensor: int, width: int) -> tuple[VersionT
     detached = [one for one in versions.writes.get(owner, ()) if one.before == one.after]
     return tuple(
         VersionText(
-            tuple(_version(cursor, owner, one, width, [end for end in detached if end.after == one.number],
+            tuple(_version(cursor, owner, one, before, width, [end for end in detached if end.after == one.number],
                            is_last=one is every[-1])),
             one.write.node if one.write is not None else one.node,
         )
-        for one in every
+        for one, before in zip(every, [-1, *(one.number for one in every)], strict=False)
     )  # fmt: skip
 
 
@@ -202,9 +202,10 @@ def _change(cursor: StepCursor, write: Write, room: int) -> Line:
 
 
 def _version(
-    cursor: StepCursor, owner: int, version: Version, width: int, detached: Sequence[Write], *, is_last: bool
-) -> Iterator[Line]:
-    maker = _maker(cursor, version)
+    cursor: StepCursor, owner: int, version: Version, before: int, width: int, detached: Sequence[Write],
+    *, is_last: bool,
+) -> Iterator[Line]:  # fmt: skip
+    maker = _maker(cursor, version, before)
     value = cursor.timeline.versions.value(owner, version.number)
     room = width - INDENT - len(plain(maker)) - 2
     text = format_value(value, max(room, WORTH)) if value is not None else "value not kept"
@@ -225,13 +226,18 @@ def _version(
         yield line(" " * INDENT, Span(f"{write.op} took its history away", "warn"), _at(write.place))
 
 
-def _maker(cursor: StepCursor, version: Version) -> Line:
-    """`mul (line 3)`, `AddOne (line 28, mark_dirty)`, `sub_ (line 9, no_grad)`."""
+def _maker(cursor: StepCursor, version: Version, before: int) -> Line:
+    """`mul (line 3)`, `AddOne (line 28, mark_dirty)`, `sub_ (line 9, no_grad)`. `before`: the version before; or -1."""
     write = version.write
     if write is None and version.node is not None:
         return _node(cursor, cursor.recording.nodes[version.node])
+    if write is None and version.update is not None:
+        return _update(cursor, version.update, version.number - before)
+    if write is None and before < 0:
+        written = f", after {_count(version.number)}" if version.number else ""
+        return line(f"as the program first used it{written}" if written else "as the program made it")
     if write is None:
-        return line(Span("a write that was not recorded", "warn") if version.number else "as the program made it")
+        return line(Span("a write that was not recorded", "warn"))
     notes = [write.place.at_line] if write.place is not None else []
     op = write.op.partition(" into view")[0]
     if write.node is None:
@@ -244,6 +250,22 @@ def _maker(cursor: StepCursor, version: Version) -> Line:
     return line(
         Span(op if "mark_dirty" in notes else _op(op), "op"), Span(f" ({', '.join(notes)})" if notes else "", "dim")
     )
+
+
+def _update(cursor: StepCursor, update: UpdateRecord, writes: int) -> Line:
+    """`optimizer.step() (line 12)`; `(line 12, 2 writes)`: of these, nobody saw the version between."""
+    said = expression(cursor.recording, update.place)
+    notes = [update.place.at_line] if update.place is not None else []
+    if cursor.timeline.versions.is_behind(update):
+        notes.append("no version counts it")
+    elif writes > 1:
+        notes.append(_count(writes))
+    op = Span(said, "op") if 0 < len(said) <= FULL else Span("an update")
+    return line(op, Span(f" ({', '.join(notes)})" if notes else "", "dim"))
+
+
+def _count(writes: int) -> str:
+    return f"{writes:,} writes" if writes > 1 else "1 write"
 
 
 def _through(cursor: StepCursor, write: Write) -> str:

@@ -21,7 +21,7 @@ from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
 from tui.words.functions.contract import arrived_at, contract, kept_name
-from tui.words.hook_effects import on_arrival, on_leaving
+from tui.words.hook_effects import hook_name, on_arrival, on_leaving
 from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none
 from tui.words.worked_rule import symbol_values, worked_rule
@@ -151,12 +151,13 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     if len(arrived) > 1:
         terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
         rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
-        came_in = hooks[0].before if hooks else value
+        came_in = arrived[-1].total if hooks else value
         yield line(f"It is the sum of {len(arrived)} terms, because ", *name, " was used more than once:")
         yield line(Span(f"{terms}{rest} = {_at(came_in, about.index)}", "gradient"))
     for hook in hooks:
         before, after = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
-        yield line("The hook ", Span(hook.name, "name"), " changed ", before, " to ", after, ".")
+        if before != after:
+            yield line("The hook ", *hook_name(cursor, about.node, hook), " changed ", before, " to ", after, ".")
     status = cursor.leaf(record.variable) if record.variable is not None else None
     old = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
     if status is not None and status.state == "complete" and old is not None:

@@ -4,13 +4,17 @@ Note [Memory and its versions]
   A tensor, its views and the tensors detached from it share one memory, and one version counter: a write through any of
   them is a new version of all. Here a memory is named by the tensor that owns it. A write may count more than once: a
   Function whose forward runs `x.add_(1)` and calls `mark_dirty(x)` takes x from version 0 to 2. NB: a write through
-  `x.data` or numpy counts as no version.
+  `x.data` or numpy counts as no version. A recording of several passes gives it one all the same, as it has two values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,11 +30,16 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
+from microtape.recording.model.source import expression
 from microtape.recording.tables.fields import picked, truths
 
 Fate: TypeAlias = Literal["intact", "lost", "unused"]
 """What became of a saved tensor: backward found it as it was saved; it was overwritten before; backward did not ask for
 it. Without a pass, or in a pass that failed earlier: what would become of it."""
+
+
+_BEHIND = re.compile(r"\.data\b|\bnumpy\b")  # in the line of a write, or where the written variable was made
+_WRITTEN = re.compile(r"[^\W\d]\w*")
 
 
 class Saver(NamedTuple):
@@ -60,6 +69,7 @@ class Version(NamedTuple):
     number: int
     node: int | None  # that computed it, for the first version
     write: Write | None  # that made it; None for the first version, and if it is unknown
+    update: UpdateRecord | None  # the writes that made it, if no single one was recorded
     readers: tuple[int, ...]  # the nodes that computed with it; not those that wrote into it or made a view of it
     savers: tuple[Saver, ...]
 
@@ -85,13 +95,17 @@ class Versions:
         owner = self.owner(tensor)
         writes = {one.after: one for one in self.writes.get(owner, ()) if one.after != one.before}
         inside = {number for one in writes.values() for number in range(one.before + 1, one.after)}
-        numbers = {0, *writes, *(number for whose, number in self._seen if whose == owner)} - inside
+        seen = {number for whose, number in self._seen if whose == owner}
+        first = {0} if not seen or min(seen) in writes else set()  # else: nobody knows more of it than that it was
+        numbers = {*first, *writes, *seen} - inside
+        updates = self._made_by_updates.get(owner, {})
         versions = []
         for number in sorted(numbers):
             write, key = writes.get(number), (owner, number)
             node = None if write is not None else self._computed_by.get(key)
             savers = tuple(self._saver(*one) for one in self._saved.get(key, ()))
-            versions.append(Version(number, node, write, tuple(self._readers.get(key, ())), savers))
+            update = updates.get(number) if write is None else None
+            versions.append(Version(number, node, write, update, tuple(self._readers.get(key, ())), savers))
         return tuple(versions)
 
     def value(self, tensor: int, version: int) -> Value | None:
@@ -112,9 +126,62 @@ class Versions:
 
     def uncounted(self, tensor: int) -> tuple[UpdateRecord, ...]:
         """The updates of a leaf that made no version: those through `.data` or numpy."""
-        owner = self.owner(tensor)
+        return tuple(one for one in self._unplaced(self.owner(tensor)) if self.is_behind(one))
+
+    def is_behind(self, update: UpdateRecord) -> bool:
+        """Whether an update is known to have gone behind the versions.
+
+        If they have risen meanwhile, only its line tells: the recorder for PyTorch records no write to a leaf by
+        itself, unless it overwrites what a node has saved.
+        """
+        unplaced = self._unplaced(update.tensor)
+        if update.place is None or update not in self._made_by_updates.get(update.tensor, {}).values():
+            return update in unplaced
+        said, source = expression(self._recording, update.place), self._recording.sources.get(update.place.file, "")
+        written = _WRITTEN.match(said)
+        made = re.findall(rf"\b{written[0]}\s*=[^=].*", source) if written is not None else []
+        return any(_BEHIND.search(one) for one in (said, *made))
+
+    def _unplaced(self, owner: int) -> list[UpdateRecord]:
+        """The updates of a leaf that no recorded write began."""
         places = {one.place for one in self.writes.get(owner, ()) if one.place is not None}
-        return tuple(one for one in self._recording.updates if one.tensor == owner and one.place not in places)
+        return [one for one in self._recording.updates if one.tensor == owner and one.place not in places]
+
+    @cached_property
+    def _made_by_updates(self) -> Mapping[int, Mapping[int, UpdateRecord]]:
+        """Owner -> version -> the update that made it, perhaps with versions before it that nobody has seen.
+
+        An update says how many passes had begun before it, and so does whatever has seen a version: the update lies
+        between what saw the version before and what saw this one.
+        """
+        versions, updated = dict[int, list[int]](), {one.tensor for one in self._recording.updates}
+        for owner, number in sorted(self._seen):
+            versions.setdefault(owner, []).append(number)
+        return {owner: self._versions_made(owner, versions.get(owner, [])) for owner in updated}
+
+    def _versions_made(self, owner: int, versions: Sequence[int]) -> Mapping[int, UpdateRecord]:
+        written = {one.after for one in self.writes.get(owner, ())}
+        left, found = self._unplaced(owner), {}
+        for before, after in pairwise(versions):
+            start, end = self._begun(owner, before, versions), self._begun(owner, after, versions)
+            fitting = [one for one in left if start <= one.passes <= end][before - after :]
+            if fitting and after not in written:
+                found[after] = fitting[-1]
+                left = [one for one in left if one not in fitting]
+        return found
+
+    def _begun(self, owner: int, version: int, versions: Sequence[int]) -> int:
+        """How many passes had begun when something used a version, or, if nothing has, the next one that was used."""
+        later = (self._first_use.get((owner, one)) for one in versions if one >= version)
+        used = next((one for one in later if one is not None), None)
+        tapes = [one.tape for one in self._recording.passes]
+        return bisect_right(tapes, used) if used is not None else sys.maxsize
+
+    @cached_property
+    def _first_use(self) -> Mapping[tuple[int, int], int]:
+        """The first node that read or saved a version."""
+        saved = {key: [node.id for node, _ in found] for key, found in self._saved.items()}
+        return {key: min(found) for key, found in (*saved.items(), *self._readers.items())}
 
     @cached_property
     def writes(self) -> Mapping[int, tuple[Write, ...]]:

@@ -29,7 +29,7 @@ from microtape.recording.file.tape_file import save
 from microtape.recording.script.background import into_background
 from microtape.recording.script.main_program import MainProgram
 from microtape.recording.script.processes import StartedProcesses
-from microtape.recording.script.program import Program
+from microtape.recording.script.program import Program, hint_for
 from microtape.recording.script.request import NOTHING, REPORT, ROOM, RUNNING, Request
 from microtape.recording.script.stopping import (
     StopScript,
@@ -368,6 +368,8 @@ def main() -> None:
         sys.excepthook(type(error), error, error.__traceback__)
         if isinstance(error, ModuleNotFoundError) and error.name == "torch":
             print(_NO_TORCH, file=sys.stderr, flush=True)
+        elif hint := hint_for(script.request.program, error):
+            print(hint, file=sys.stderr, flush=True)
         raise SystemExit(1) from None
 
 

@@ -14,6 +14,7 @@ from microtape.errors import RecordingError
 from microtape.recording.script.notebook import is_notebook, read_cells
 
 _MAIN = "__main__"
+_NO_PACKAGE = "attempted relative import with no known parent package"
 
 
 class Program(NamedTuple):
@@ -52,6 +53,25 @@ def find_program(named: str | os.PathLike[str], *, is_module: bool = False) -> P
     )
 
 
+def hint_for(program: Program, error: BaseException) -> str | None:
+    """The line below a script's ImportError if it is part of a package, which Python knows only of a module."""
+    if program.module not in (None, _MAIN) or not isinstance(error, ImportError) or _NO_PACKAGE not in str(error):
+        return None
+    folder, file = os.path.split(os.path.realpath(program.file))
+    names = [os.path.splitext(file)[0]]
+    while os.path.isfile(os.path.join(folder, "__init__.py")) and os.path.basename(folder):
+        folder, package = os.path.split(folder)
+        names.insert(0, package)
+    if len(names) == 1:  # perhaps of a package without __init__.py
+        folder = os.path.realpath(os.getcwd())
+        names = os.path.splitext(os.path.relpath(os.path.realpath(program.file), folder))[0].split(os.sep)
+    if len(names) == 1 or not all(map(str.isidentifier, names)):
+        return None
+    names = names[:-1] if names[-1] == _MAIN else names
+    at = "" if folder == os.path.realpath(os.getcwd()) else f" in the folder {folder}"
+    return f"microtape: {program.title} is part of a package: name it as a module, -m {'.'.join(names)}{at}"
+
+
 def _check_script(script: str) -> None:
     if script == "-" or (os.path.exists(script) and not os.path.isfile(script)):
         raise RecordingError(f"{script}: not a file: save the script to one, and name that")
@@ -73,13 +93,13 @@ def _find_module(name: str) -> tuple[str, str]:
     whole = ""
     for part in name.split("."):
         whole = f"{whole}.{part}" if whole else part
-        spec = PathFinder.find_spec(whole, places) if part else None
+        spec = PathFinder.find_spec(part, places) if part else None  # not `whole`: its packages are not imported
         if spec is None:
             raise RecordingError(f"there is no module {whole} to be found from {os.getcwd()}")
         places = list(spec.submodule_search_locations or ())
     if places:
         whole = f"{whole}.{_MAIN}"
-        spec = PathFinder.find_spec(whole, places)
+        spec = PathFinder.find_spec(_MAIN, places)
     if spec is None:
         raise RecordingError(f"{name} is a package without {_MAIN}.py: name a module in it")
     if spec.origin is None or not spec.origin.endswith(".py"):

@@ -58,6 +58,7 @@ def test_help_names_every_command_and_exit_code(capfd):
     out = capfd.readouterr().out
     assert all(word in out for word in ("step", "trace", "record", "draw", "demo"))
     assert all(f"{code.value}" in out and meaning in out for code, meaning in MEANING.items())
+    assert "  n     the script itself exited with status n, as sys.exit(n) does; a line says so" in out
 
 
 def test_help_imports_nothing_heavy():

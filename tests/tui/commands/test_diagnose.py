@@ -46,6 +46,16 @@ def diagnosed(*arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, 
     return code, capfd.readouterr().out.splitlines()
 
 
+@pytest.mark.parametrize(("status", "why"), [(0, "the script ended"), (3, "the script exited with status 3")])
+def test_the_status_of_a_script_is_told_where_it_becomes_the_exit_code(
+    here: Path, capfd: pytest.CaptureFixture[str], status: int, why: str
+) -> None:
+    program = "import sys, microtape as mt\nmt.tensor(2.0, requires_grad=True).exp().backward()\n"
+    (here / "exits.py").write_text(f"{program}sys.exit({status})\n")
+    code, lines = diagnosed("exits.py", capfd=capfd)
+    assert (code, lines) == (status, [f"exits.py: nothing wrong was found in 1 pass ({why})"])
+
+
 def test_a_finding_has_its_line_explanation_remedy_and_command(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (here / "train.py").write_text(LOOP)
     code, lines = diagnosed("train.py", capfd=capfd)

@@ -6,8 +6,10 @@ import ast
 import dataclasses
 import io
 import json
+import os
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 import microtape as mt
 import tui
 from tui.commands.cli import main
-from tui.shell.printing import LONGEST, put, put_json, safe
+from tui.shell.printing import LONGEST, at_words, put, put_json, safe
 
 TUI = Path(tui.__file__).parent
 EVIL = "evil\x1b]52;c;aGk=\x07\x9b31m\u202etitle\ud800"
@@ -120,3 +122,26 @@ def test_the_name_of_a_missing_file_is_not_obeyed(command: str, capfd: pytest.Ca
     printed = "".join(capfd.readouterr())
     assert r"evil\x1b]52;c" in printed
     assert not any(one in printed for one in "\x1b\x07\x9b\u202e")
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def fileno(self):
+        return 2
+
+
+@given(st.lists(st.text("ab-./", min_size=1, max_size=30), min_size=1, max_size=20), st.integers(20, 120))
+def test_a_line_for_a_terminal_is_broken_only_between_words(words, columns):
+    size = os.terminal_size((columns, 24))
+    with patch.object(sys, "stderr", Terminal()), patch.object(os, "get_terminal_size", lambda fd: size):
+        lines = at_words(" ".join(words)).split("\n")
+    assert [word for one in lines for word in one.split()] == words
+    assert all(len(one) <= columns or " " not in one for one in lines)
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), None])
+def test_a_line_for_a_file_stays_one_line(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert at_words("word " * 100) == "word " * 100

@@ -77,7 +77,26 @@ async def test_a_failure_between_two_passes_arrives_as_well(program):
     with running(program) as run:
         async with opened(run).run_test(size=LARGE) as pilot:
             Path("go on").touch()
-            await until(pilot, lambda: "The program failed after pass 1: AssertionError: no data" in notices(pilot.app))
+            failed = "The program failed after pass 1, at train.py:7: AssertionError: no data."
+            await until(pilot, lambda: failed in notices(pilot.app))
+
+
+@pytest.mark.parametrize("has_notice", [False, True])
+@pytest.mark.parametrize("message", ["'no data'", ""])
+async def test_no_key_goes_to_a_failure_that_no_finding_shows(program, has_notice, message):
+    raises = f"        if number == 3: raise ValueError({message})\n"
+    resets = "        w.grad = None\n" * (not has_notice)  # else the passes add up, which is worth a notice
+    program.write_text(PROGRAM.replace("        w.grad = None\n", raises + resets))
+    with running(program) as run:
+        async with opened(run).run_test(size=LARGE) as pilot:
+            Path("go on").touch()
+            failed = f"after pass 2, at train.py:7: ValueError{': no data' * bool(message)}. O shows what it printed."
+            await until(pilot, lambda: failed in notices(pilot.app))
+            assert ("! goes to what was found before." in notices(pilot.app)) == has_notice
+            assert "goes there" not in notices(pilot.app)
+            await pilot.press("exclamation_mark")
+            said = "Nothing wrong was found in this recording, and nothing shows why the program ended with ValueError."
+            assert (said in notices(pilot.app)) != has_notice
 
 
 async def test_what_the_program_prints_has_a_page_that_follows_it(program):

@@ -35,7 +35,7 @@ def test_a_large_gradient_shows_the_elements_that_differ_most():
     start = next(i for i, one in enumerate(lines) if one.startswith("the gradient for"))
     assert lines[start] == "the gradient for x   all its elements were checked"
     assert lines[start + 1] == "✗ x[3, 4]  it sent 57, differences give 38"
-    assert lines[start + MOST + 1] == "  and 14 more that differ no more"
+    assert lines[start + MOST + 1] == "  and 14 more, none of which differs more"
 
 
 def test_of_a_very_large_one_some_elements_were_checked():

@@ -55,7 +55,7 @@ class Explanations(Part[Stepper]):
             finding = self._findings.explained
             is_culprit = finding is not None and finding.node == cursor.focus
             start = where_it_begins(arrays, finding) if finding is not None and is_culprit else (0, ())
-            page = ArrayScreen(arrays, start=start, ascii=self.stepper.ascii)
+            page = ArrayScreen(arrays, start=start, explains=True, ascii=self.stepper.ascii)
             self.open_page(page, partial(self._explain_element, cursor))
         else:
             self.say("There are no numbers here yet.", 3)

@@ -188,4 +188,6 @@ class Findings(Part[Stepper]):
         if self.found is None:
             self.say("The search for what is wrong is still running.", 3)
         else:
-            self.say("Nothing wrong was found in this recording.", 3)
+            error = self.cursor.recording.error
+            failed = f", and nothing shows why the program ended with {error.type}" if error is not None else ""
+            self.say(f"Nothing wrong was found in this recording{failed}.", 3)

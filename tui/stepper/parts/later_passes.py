@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.timer import Timer
 
 from microtape.recording.findings import Finding, findings
-from microtape.recording.model.model import Recording
+from microtape.recording.model.model import ErrorRecord, Recording
 from tui.shell.program_run import ProgramRun
 from tui.stepper.output_screen import OutputScreen
 from tui.stepper.parts.key_declarations import key
@@ -88,12 +88,11 @@ class LaterPasses(Part[Stepper]):
         if end is None:
             return
         recording = self.cursor.recording
-        there = f"{self.stepper.key('next_finding')} goes there."
         if end.why in ("found", "failed"):
             if end.passes > 1 or recording.error is not None:  # else the line of findings says it already
-                self.say(f"{_news(recording, known)} {there}", 15, severity="warning")
+                self.say(self._news(recording, known), 15, severity="warning")
         elif found is not None and not known.issuperset(one.headline for one in findings(found)):
-            self.say(f"{_news(recording, known)} {there}", 15)
+            self.say(self._news(recording, known), 15)
         elif found is not None and not findings(found):
             self.say("Later passes show that nothing was wrong in the first one.", 5)
         elif end.why == "time over":
@@ -101,22 +100,35 @@ class LaterPasses(Part[Stepper]):
         elif end.why in ("killed", "finished") and run.ended is not None and run.ended.message:
             self.say(run.ended.message, 5)
 
+    def _news(self, recording: Recording, known: set[str]) -> str:
+        """What was found in the last pass, or after it, and the key that goes there.
+
+        `known` are headlines of what was found before.
+        """
+        last, error, goes = recording.passes[-1], recording.error, self.stepper.key("next_finding")
+        found = sorted(findings(recording), key=lambda one: _rank(one, recording, known))
+        if error is not None:
+            failed = f"The program failed after pass {last.index + 1}{_said(error)}."
+            if any(one.severity != "notice" for one in found):
+                return f"{failed} {goes} goes there."
+            other = f" {goes} goes to what was found before." if found else ""
+            return f"{failed} {self.stepper.key('output')} shows what it printed.{other}"
+        if found:
+            number = recording.passes[found[0].pass_].index if found[0].pass_ is not None else last.index
+            return f"Pass {number + 1}: {found[0].headline}. {goes} goes there."
+        return f"Pass {last.index + 1} failed: {last.error.type}." if last.error is not None else "Something was found."
+
     def _show(self, doing: str) -> None:
         if doing != self.doing:
             self.doing = doing
             self.stepper.changed()
 
 
-def _news(recording: Recording, known: set[str]) -> str:
-    """What was found in the last pass, or after it, in a sentence; `known` are headlines of what was found before."""
-    last, error = recording.passes[-1], recording.error
-    if error is not None:
-        return f"The program failed after pass {last.index + 1}: {error.type}: {error.message.splitlines()[0]}."
-    new = min(findings(recording), key=lambda one: _rank(one, recording, known), default=None)
-    if new is not None:
-        number = recording.passes[new.pass_].index if new.pass_ is not None else last.index
-        return f"Pass {number + 1}: {new.headline}."
-    return f"Pass {last.index + 1} failed: {last.error.type}." if last.error is not None else "Something was found."
+def _said(error: ErrorRecord) -> str:
+    """`, at train.py:12: ValueError: no data`"""
+    place, lines = dict(error.places).get("raised"), error.message.splitlines()
+    at = f", at {place.at_name}" if place is not None else ""
+    return f"{at}: {error.type}" + (f": {lines[0].rstrip('.')}" if lines else "")
 
 
 def _rank(one: Finding, recording: Recording, known: set[str]) -> tuple[bool, bool, bool]:

@@ -64,8 +64,8 @@ class ContractRows:
             values = line(*shown[0], *(line(" → ", *shown[1]) if shown[1:] else ())) if shown else ()
             yield line(name, "  ", *values, "  ", role)
 
-    def received(self, number: int) -> Line | None:
-        """The gradient that came for an output; None if the contract does not know that output."""
+    def received(self, number: int, gradient: Value | None) -> Line | None:
+        """The gradient that came for an output, before hooks; None if the contract does not know that output."""
         if self.node.kind != "function" or number >= len(self.found.outputs):
             return None
         one = self.found.outputs[number]
@@ -74,7 +74,7 @@ class ContractRows:
             what = "zeros: " if one.is_zeros else "None: "
             why = "nothing came" if one.is_differentiable else one.role
             return line(*name, "  ", Span(what, "dim"), Span(why, "dim" if one.is_differentiable else tone(one.role)))
-        return self._row(name, one.gradient, "gradient", "" if one.role in PURE else one.role)
+        return self._row(name, gradient, "gradient", "" if one.role in PURE else one.role)
 
     def keeps(self) -> Iterator[Line]:
         """`mask  intermediate, version 0`, before backward."""

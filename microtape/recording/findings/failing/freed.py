@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import math
+import re
+from collections.abc import Iterator, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.wording import at, headline
+from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 from microtape.recording.model.source import expression, only_expression
+
+_ITEM = re.compile(r"[^\W\d]\w*\[\d+\]")  # of a tuple: `state[1]`
 
 
 def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
@@ -20,7 +25,9 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
     freeing = _freeing(program, position, step.node)
     earlier, freed_at = freeing.kept, freeing.place
     name = program.name(node.id)
-    lines = [f"{name} at {at(node.place)} is part of both graphs; {freeing.text} freed what it had saved."]
+    again = any(one >= (freeing.tape or 0) and program.node(one).place == node.place for one in pass_.nodes)
+    which = f", as computed for {freeing.name}," if again and freeing.tape is not None else ""
+    lines = [f"{name} at {at(node.place)}{which} is part of both graphs; {freeing.text} freed what it had saved."]
     carried = _carried(program, pass_, freeing, step.node)
     place: Place | None
     if carried is not None and earlier is not None and (constant := _computed_once(program, earlier, pass_, *carried)):
@@ -49,10 +56,8 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that "
             f"backward: so {pass_.kind}() at {at(pass_.place)} goes back into its graph."
         )
-        remedy = (
-            f"Cut the old graph off where the next one begins: use {what}.detach() (or .item() for a number to print), "
-            "or call backward once for all of it."
-        )
+        cut = _detached(program, _all_carried(program, pass_, freeing))
+        remedy = f"Cut the old graph off where the next one begins: {cut}, or call backward once for all of it."
         if kept := _list_at(program, place):
             text = headline(
                 f"{kept} still holds results of {freeing.name}, whose graph is freed: {at(place)}",
@@ -145,8 +150,22 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
 
     None if the failed pass has nothing that was recorded after the other: then two losses share a part.
     """
+    return next(_carriers(program, pass_, freeing, {failed}), None)
+
+
+def _all_carried(program: Program, pass_: Pass, freeing: _Freeing) -> list[int]:
+    """All results of that kind, such as the two states of an LSTM: backward would fail at the next one."""
+    if freeing.kept is not None:
+        freed_nodes = {one.node for one in freeing.kept.steps if one.freed}
+    else:
+        freed_nodes = {one.node for one in program.recording.freed_by if one.pass_ + 1 == freeing.number}
+    return list(dict.fromkeys(old for _, old in _carriers(program, pass_, freeing, freed_nodes)))
+
+
+def _carriers(program: Program, pass_: Pass, freeing: _Freeing, freed_nodes: Set[int]) -> Iterator[tuple[int, int]]:
+    """Each operation recorded after the freeing pass that uses a result through which backward comes to these nodes."""
     if freeing.tape is None:
-        return None
+        return
     for number in pass_.nodes:
         if number < freeing.tape or program.node(number).variable is not None:
             continue
@@ -155,9 +174,21 @@ def _carried(program: Program, pass_: Pass, freeing: _Freeing, failed: int) -> t
         for edge in program.node(number).edges:
             old = edge.node
             is_old = old is not None and old < freeing.tape and program.node(old).variable is None
-            if old is not None and is_old and _leads_to(program, old, failed):
-                return at_a_name(program, pass_, number, old)
-    return None
+            if old is not None and is_old and _leads_to(program, old, freed_nodes):
+                yield at_a_name(program, pass_, number, old)
+
+
+def _detached(program: Program, carried: list[int]) -> str:
+    """How to cut results off: `use h.detach() and c.detach()`, or one line for all items of a tuple."""
+    names = list(dict.fromkeys(map(program.name, carried)))
+    owners = {one.rpartition("[")[0] for one in names if _ITEM.fullmatch(one)}
+    if len(names) > 1 and len(owners) == 1 and all(map(_ITEM.fullmatch, names)):
+        (owner,) = owners
+        return f"write `{owner} = tuple(one.detach() for one in {owner})`"
+    tensors = [program.tensor_of(program.node(one)) for one in carried]
+    are_numbers = all(one is not None and math.prod(program.recording.tensors[one].shape) == 1 for one in tensors)
+    number = " (or .item() for a number to print)" if are_numbers else ""
+    return f"use {join([f'{one}.detach()' for one in names])}{number}"
 
 
 def _list_at(program: Program, place: Place | None) -> str:
@@ -189,15 +220,15 @@ def _is_named(program: Program, node: int) -> bool:
     return tensor is not None and bool(program.recording.tensors[tensor].names)
 
 
-def _leads_to(program: Program, start: int, end: int) -> bool:
-    """Whether backward from one node comes to the other."""
-    seen, waiting = {start}, [start]
+def _leads_to(program: Program, start: int, ends: Set[int]) -> bool:
+    """Whether backward from a node comes to one of the others."""
+    seen, waiting, first = {start}, [start], min(ends, default=0)
     while waiting:
         node = waiting.pop()
-        if node == end:
+        if node in ends:
             return True
         for edge in program.node(node).edges:
-            if edge.node is not None and edge.node >= end and edge.node not in seen:
+            if edge.node is not None and edge.node >= first and edge.node not in seen:
                 seen.add(edge.node)
                 waiting.append(edge.node)
     return False

@@ -116,3 +116,42 @@ def test_the_command_that_shows_a_finding_of_a_module_has_dash_m(
     (package / "shop" / "till.py").write_text(BACKWARD.replace("x * factor.THREE", "(x - 2).log()"))
     assert main(["diagnose", "-m", "shop.till"]) == Exit.FOUND
     assert "$ microtape step -m shop.till" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("has_init", [True, False])
+@pytest.mark.parametrize(("file", "module"), [("pk/train.py", "pk.train"), ("pk/sub/train.py", "pk.sub.train")])
+def test_a_relative_import_in_a_script_names_the_module_that_works(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    file: str,
+    module: str,
+    has_init: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / file
+    path.parent.mkdir(parents=True)
+    dots = "." * module.count(".")
+    (tmp_path / "pk" / "model.py").write_text("import microtape as mt\nw = mt.tensor(2.0, requires_grad=True)\n")
+    path.write_text(f"from {dots}model import w\nw.exp().backward()\n")
+    if has_init:
+        for folder in [*path.parents][: module.count(".")]:
+            (folder / "__init__.py").touch()
+    assert record_script(file, out=tmp_path / "run.tape").exit_code == 1
+    hint = f"microtape: train.py is part of a package: name it as a module, -m {module}\n"
+    assert capfd.readouterr().err.endswith(hint)
+    assert record_script(module, out=tmp_path / "run.tape", is_module=True).exit_code == 0
+    monkeypatch.chdir(path.parent)
+    record_script("train.py", out=tmp_path / "run.tape")
+    assert capfd.readouterr().err.endswith(f"-m {module} in the folder {tmp_path}\n") == has_init
+
+
+def test_a_folder_of_a_package_is_named_as_a_module_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pk").mkdir()
+    (tmp_path / "pk" / "__init__.py").touch()
+    (tmp_path / "pk" / "__main__.py").write_text("from . import nothing\n")
+    record_script("pk", out=tmp_path / "run.tape")
+    assert capfd.readouterr().err.endswith("microtape: pk is part of a package: name it as a module, -m pk\n")

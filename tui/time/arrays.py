@@ -34,7 +34,10 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
         found = [*_of_each_output(cursor, node)]
     if record.variable is not None:
         found.append((".grad", cursor.leaf(record.variable).grad))
-    found += [(f"kept {saved.name}", recording.value(saved.ref)) for saved in record.saved if cursor.exists(node)]
+    for saved in record.saved if cursor.exists(node) else ():
+        is_letter = record.kind == "operation" and len(saved.name) == 1  # of its formula: not a name of the program
+        name = is_letter and cursor.tensor_name(saved.ref)
+        found.append((f"kept {name or saved.name}", recording.value(saved.ref)))
     if node == cursor.node:
         found += [(f"to {recording.label(one.node)}", one.term) for one in cursor.deliveries]
     return [(name, value) for name, value in found if value is not None]

@@ -70,7 +70,7 @@ def test_no_word_is_broken_at_the_edge_of_the_terminal(play, capfd, monkeypatch)
     monkeypatch.setenv("COLUMNS", "80")
     play(nothing)
     assert main(["learn", "watch", "2"]) == Exit.OK
-    status = capfd.readouterr().out.rpartition("what to write.\n")[2]
+    status = capfd.readouterr().out.rpartition("what to do.\n")[2]
     assert status == "\n[n next   h hint   s steps   c check   q quit]\nwaiting for the file to be saved ...\n\n"
 
 

@@ -195,6 +195,7 @@ async def test_the_last_column_comes_into_view_by_scrolling():
     async with Viewer(("gradient", np.ones((2, 40)))).run_test(size=SMALL) as pilot:
         for width in range(70, 81):
             await pilot.resize_terminal(width, 24)
+            await pilot.pause()  # until it knows how far it can scroll
             numbers = pilot.app.screen.query_one("Grid")
             numbers.scroll_to(x=numbers.max_scroll_x, animate=False)
             await pilot.pause()

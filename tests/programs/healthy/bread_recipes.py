@@ -1,5 +1,3 @@
-"""Flours are mixed for an oven that learns meanwhile: the mix learns from its bread, or from a trial oven's."""
-
 import microtape as mt
 
 mt.manual_seed(1)

@@ -1,5 +1,3 @@
-"""A greenhouse has two goals, warmth and light: where they pull in opposite directions, each gives way a little."""
-
 import microtape as mt
 
 mt.manual_seed(4)

@@ -1,5 +1,3 @@
-"""Two judges hear each performance, and the player weighs what they say: one listens for pitch, one for rhythm."""
-
 import microtape as mt
 
 

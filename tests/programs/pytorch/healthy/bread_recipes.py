@@ -1,5 +1,3 @@
-"""Flours are mixed for an oven that learns meanwhile: the mix learns from its bread, or from a trial oven's."""
-
 import torch
 from torch import nn
 

@@ -1,5 +1,3 @@
-"""A greenhouse has two goals, warmth and light: where they pull in opposite directions, each gives way a little."""
-
 import torch
 from torch import nn
 

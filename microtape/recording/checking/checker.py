@@ -17,7 +17,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from microtape.recording.checking.jacobians import MovedOperand, jacobians
-from microtape.recording.checking.quotients import Array, Arrays, Backward, Forward, close, moved, precision
+from microtape.recording.checking.quotients import (
+    Array,
+    Arrays,
+    Backward,
+    Forward,
+    close,
+    moved,
+    other_steps,
+    precision,
+)
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck
 from microtape.recording.model.options import Check
 
@@ -208,7 +217,10 @@ class Checker:
 _TOO_MUCH = "so many large gradients were checked before it that it was left out"
 _ANOTHER = "its forward gives another result when it is called again"
 _COARSE = "its forward computes in a dtype that is too coarse for differences"
+_UNSTEADY = "its forward gives other differences with each step: it rounds, jumps or stops iterating early"
 _TOO_COARSE = 1e-4
+_MOST_DOUBTED = 8  # elements
+_STEADY = 0.25  # of what the gradient and the differences are apart, the differences with other steps are at most
 
 
 class _Wide(NamedTuple):
@@ -264,10 +276,43 @@ def _differences(
     known = np.isfinite(numerical)
     if not known.any():
         return "its forward gives no finite numbers nearby"
-    elements, numerical = tuple(np.array(elements)[known].tolist()), numerical[known]
     of_gradient = max(called.precisions[which], precision(gradient))
-    agrees = close(analytical[known], numerical, wide.precision(which), of_gradient).all()
-    return elements, numerical, bool(agrees)
+    agrees = np.ones(len(elements), bool)
+    agrees[known] = close(analytical[known], numerical[known], wide.precision(which), of_gradient)
+    if not agrees.all():
+        try:
+            known &= _is_steady(
+                called.again.forward, wide, which, elements, grad_outputs, analytical, numerical, agrees
+            )
+        except Exception as error:
+            return f"its forward raised {type(error).__name__} when it was called again: {error}"
+        if not known.any():
+            return _UNSTEADY
+    return tuple(np.array(elements)[known].tolist()), numerical[known], bool(agrees[known].all())
+
+
+def _is_steady(
+    forward: Forward, wide: _Wide, which: int, elements: Sequence[int], grad_outputs: Sequence[Any],
+    analytical: Array, numerical: Array, agrees: Array,
+) -> Array:  # fmt: skip
+    """Whether an element tells something: if its differences contradict the gradient, so do those with other steps.
+
+    Of many such elements, a few are tried: the worst, and others. If most tell nothing, the rest do so by chance.
+    """
+    apart = np.abs(analytical - numerical)
+    wrong = np.flatnonzero(~agrees)
+    worst = wrong[np.argsort(-apart[wrong], kind="stable")]
+    tried = worst[np.unique(np.linspace(0, len(worst) - 1, _MOST_DOUBTED).astype(int))]
+    steady: Array = np.ones(len(agrees), bool)
+    for i in tried.tolist():
+        steady[i] = all(
+            abs(_derivative(forward, wide, which, elements[i], grad_outputs, analytical[i], times) - numerical[i])
+            < _STEADY * apart[i]
+            for times in other_steps(wide.precision(which))
+        )
+    if 2 * np.count_nonzero(steady[tried]) < len(tried):
+        steady[wrong] = False
+    return steady
 
 
 def _elements(gradient: Array, count: int) -> tuple[int, ...]:
@@ -281,10 +326,11 @@ def _elements(gradient: Array, count: int) -> tuple[int, ...]:
 
 
 def _derivative(
-    forward: Forward, wide: _Wide, which: int, element: int, grad_outputs: Sequence[Any], expected: float
-) -> float:
+    forward: Forward, wide: _Wide, which: int, element: int, grad_outputs: Sequence[Any], expected: float,
+    times: float = 1.0,
+) -> float:  # fmt: skip
     """The derivative of Σ grad_outputs · outputs by one element of one operand; see `Moved.quotients`."""
-    near = moved(forward, wide.arrays, which, element, wide.precision(which))
+    near = moved(forward, wide.arrays, which, element, wide.precision(which), times)
     after, here, before = near.outputs
     with np.errstate(all="ignore"):
         rise, fall = (

@@ -20,6 +20,8 @@ Forward: TypeAlias = Callable[[Arrays], Arrays]
 Backward: TypeAlias = Callable[[int, Array], Sequence[Any]]
 """The gradients of a node's operands, from the number of an output and its gradient; None where there is none."""
 
+_LARGEST_STEP = 0.01  # of a number that is 1
+
 
 class Moved(NamedTuple):
     """What a forward gives with one element of an operand moved up, left as it is, and moved down by `step`."""
@@ -47,13 +49,13 @@ class Moved(NamedTuple):
         return found
 
 
-def moved(forward: Forward, arrays: Arrays, which: int, element: int, computed_in: float) -> Moved:
+def moved(forward: Forward, arrays: Arrays, which: int, element: int, computed_in: float, times: float = 1.0) -> Moved:
     """Run `forward` with one element of `arrays[which]` moved up, left as it is, and moved down.
 
-    It computes with the machine precision `computed_in`.
+    It computes with the machine precision `computed_in`. The step is as many `times` the best one.
     """
     at = float(arrays[which].reshape(-1)[element])
-    step = computed_in ** (1 / 3) * max(1.0, abs(at))
+    step = times * computed_in ** (1 / 3) * max(1.0, abs(at))
     points, outputs = [], []
     for value in (at + step, at, at - step):
         changed = list(arrays)
@@ -62,6 +64,15 @@ def moved(forward: Forward, arrays: Arrays, which: int, element: int, computed_i
         points.append(float(changed[which].reshape(-1)[element]))
         outputs.append([one.astype(np.float64) for one in forward(changed)])
     return Moved(step, tuple(points), tuple(outputs))
+
+
+def other_steps(computed_in: float) -> Sequence[float]:
+    """Steps, times the best one, with which the quotients of a differentiable function are nearly the same.
+
+    Those of one that rounds, jumps or stops iterating early are not: its error is divided by the step.
+    """
+    largest = max(2.0, _LARGEST_STEP / computed_in ** (1 / 3))
+    return 1 / 8, min(10.0, largest), min(100.0, largest)
 
 
 def precision(array: Array) -> float:

@@ -7,10 +7,12 @@ from functools import cached_property
 
 from microtape.recording.findings.wording import join
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.model import NodeRecord, Operand, Pass, Place, Recording, TensorRef
+from microtape.recording.model.model import NodeRecord, Operand, Pass, Place, Recording, TensorRecord, TensorRef
 from microtape.recording.model.source import expression, written_operands
 
 _LONGEST_EXPRESSION = 32
+_NOBODY = "_"
+"""What a program writes for a result that it does not want: the name of no tensor."""
 
 
 class Names:
@@ -31,23 +33,24 @@ class Names:
     def name(self, node: int) -> str:
         """The user's name for a leaf or a result; else the expression, such as `exp(h)`; else `%7`."""
         label = self.recording.label(node)
-        if not label.startswith("%"):
+        if not label.startswith("%") and label != _NOBODY:
             return label
-        return self.expression(self.node(node).place) or label
+        return self.expression(self.node(node).place) or label.replace(_NOBODY, f"{self.node(node).op}()")
 
     def tensor_name(self, tensor: int) -> str:
         """The user's name for a tensor, else the expression that computed it, else its shape."""
         record = self.recording.tensors[tensor]
-        if record.name or record.node is None:
-            return record.name or f"a tensor ({format_shape(record.shape)})"
+        name = _called(record)
+        if name or record.node is None:
+            return name or f"a tensor ({format_shape(record.shape)})"
         return self.name(record.node)
 
     def ref_name(self, ref: TensorRef) -> str:
         """The user's name for a tensor at a version, else for what it is a view of, else the expression."""
         record = self.recording.tensors[ref.tensor]
-        if record.name:
-            return record.name
-        if record.base is not None and (base := self.recording.tensors[record.base].name):
+        if name := _called(record):
+            return name
+        if record.base is not None and (base := _called(self.recording.tensors[record.base])):
             return f"a part of {base}"
         number = self.producer.get(ref)
         return self.name(number) if number is not None else self.written.get(ref) or self.tensor_name(ref.tensor)
@@ -57,8 +60,8 @@ class Names:
         if operand.ref is None:
             return operand.text
         record = self.recording.tensors[operand.ref.tensor]
-        if record.name:
-            return record.name
+        if called := _called(record):
+            return called
         node = self.producer.get(operand.ref)
         name = self.name(node) if node is not None else ""
         written = self.written.get(operand.ref, "")
@@ -92,10 +95,15 @@ class Names:
 
     def _root_name(self, tensor: int) -> str:
         record = self.recording.tensors[tensor]
-        if record.name or record.node is None:
+        if _called(record) or record.node is None:
             return self.tensor_name(tensor)
         return self._result_name(record.node)
 
     def _result_name(self, node: int) -> str:
         name = self.name(node)
         return f"{self.node(node).op}()" if name.startswith("%") else name
+
+
+def _called(record: TensorRecord) -> str:
+    """The user's name for a tensor, or an empty string."""
+    return next((name for name in record.names if name != _NOBODY), "")

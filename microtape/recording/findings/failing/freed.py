@@ -169,7 +169,7 @@ def _carriers(program: Program, pass_: Pass, freeing: _Freeing, freed_nodes: Set
     for number in pass_.nodes:
         if number < freeing.tape or program.node(number).variable is not None:
             continue
-        if freeing.kept is not None and not recorded_between(program, number, freeing.kept, pass_):
+        if freeing.kept is not None and recorded_between(program, number, freeing.kept, pass_) is False:
             continue
         for edge in program.node(number).edges:
             old = edge.node

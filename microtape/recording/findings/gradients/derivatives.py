@@ -14,7 +14,7 @@ from microtape.recording.findings.gradients.returned import misfits
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import FiniteDifferences, FunctionRecord, JacobianCheck, NodeRecord, Place
+from microtape.recording.model.model import FiniteDifferences, FunctionRecord, JacobianCheck, NodeRecord, Place, Summary
 from microtape.recording.model.source import is_installed
 
 _JUMP = 1e3  # times the gradient: no derivative is so much larger
@@ -84,7 +84,8 @@ def backward_of(program: Program, node: NodeRecord) -> Place | None:
 
 
 def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
-    first = several[0]
+    # A layer that scales gradients, and whose factor begins at 0, says more later.
+    first = next((one for one in several if np.asarray(one.analytical).any()), several[0])
     node = program.node(first.node)
     position = next(i for i, one in enumerate(program.recording.passes) if one.index == first.pass_)
     step = program.steps[position].get(node.id)
@@ -112,7 +113,9 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     if node.kind == "function" and _is_identity(program, node):
         severity = "notice"
         text = headline(f"{node.op} hands its argument on, but changes its gradient: {at(place)}")
-        lines.append("A layer that reverses, scales or clips gradients does this on purpose.")
+        lines.append(
+            "A layer that reverses, scales or clips gradients, or solves for an equilibrium, does this on purpose."
+        )
     elif node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
         severity, text = "notice", _where_flat(function, place, sent)
         lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
@@ -182,10 +185,14 @@ def _overwritten_attribute(program: Program, node: NodeRecord) -> tuple[str, Pla
 
 
 def _is_identity(program: Program, node: NodeRecord) -> bool:
-    """Whether forward gives back the numbers that it got."""
+    """Whether forward gives back the numbers that it got; of large arrays, as far as their summaries tell."""
     refs = [one.ref for one in node.operands if one.ref is not None][:1]
-    values = [program.recording.value(ref) for ref in (*refs, *node.outputs)]
-    return len(values) == 2 and all(isinstance(one, np.ndarray) for one in values) and np.array_equal(*values)  # type: ignore[arg-type]
+    match [program.recording.value(ref) for ref in (*refs, *node.outputs)]:
+        case [np.ndarray() as given, np.ndarray() as returned]:
+            return np.array_equal(given, returned)
+        case [Summary() as given, Summary() as returned]:
+            return given == returned
+    return False
 
 
 def _is_wrong_only_where_flat(one: FiniteDifferences) -> bool:
@@ -228,4 +235,4 @@ def _ratio(one: FiniteDifferences) -> str | None:
     ratios = analytical[clear] / numerical[clear]
     if not np.allclose(ratios, ratios[0], rtol=1e-3) or not np.allclose(analytical[~clear], 0, atol=1e-6):
         return None
-    return format_number(round(float(ratios[0]), 3))
+    return format_number(round(float(ratios[0]), 3) + 0.0)  # no -0

@@ -51,6 +51,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if 0 not in one.shape]  # such as a parameter that only tells the device
+    failed = {node for _, one in passes if one.has_failed for node in one.nodes}  # it was on the way to these leaves
+    missing = [one for one in missing if one.node not in failed]
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
@@ -207,7 +209,7 @@ def _finding(program: Program, missing: _Missing, severity: Severity, leaves: li
 def _border(program: Program, leaf: TensorRecord, pass_: Pass) -> BorderRecord | None:
     """The end of history between a leaf and what the pass has evaluated."""
     border = cut_off(program.recording, leaf.node, leaf.id, pass_.nodes)
-    return border or _remade(program, pass_) or _last_border(program, leaf)
+    return border or _remade(program, pass_) or _last_border(program, leaf, pass_)
 
 
 def _cut_off(program: Program, border: BorderRecord, pass_: Pass) -> _Cause:
@@ -361,10 +363,11 @@ def _remade(program: Program, pass_: Pass) -> BorderRecord | None:
     return next((one for one in made if one is not None and one.kind == "copied"), None)
 
 
-def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
+def _last_border(program: Program, leaf: TensorRecord, pass_: Pass) -> BorderRecord | None:
     """The border to which the results of a leaf lead, if the loss is computed from it in a way that was not seen.
 
-    What an optimiser computes under no_grad with all its leaves goes back into these, and is none.
+    One that comes after the pass cuts nothing off there, as where a network is the teacher of another one later. What
+    an optimiser computes under no_grad with all its leaves goes back into these, and is none.
     """
     computed = {leaf.node}
     for node in program.recording.nodes[leaf.node + 1 :] if leaf.node is not None else ():
@@ -375,6 +378,7 @@ def _last_border(program: Program, leaf: TensorRecord) -> BorderRecord | None:
         border
         for border in program.recording.borders
         if not border.in_place
+        and border.tape < pass_.tape
         and (border.kind not in ("no_grad", "inference_mode") or _is_used(program, border))
         and any(one.ref is not None and (one.ref in refs or one.ref.tensor == leaf.id) for one in border.operands)
     ]

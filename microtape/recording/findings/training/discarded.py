@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.kept_gradients import keeps_gradients, puts_gradients
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, Place, UpdateRecord
 from microtape.recording.model.source import expression, tree_of
@@ -23,7 +24,8 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
     Their number is always the same, unless the update is after a loop of its own for them: an update may be left out
     now and then. Passes may reach a leaf for the sake of others, as those of a generator reach its critic: from other
     lines, or from the same one in turn, if each is used before the next one begins. An optimiser that calls a function
-    for its passes, such as LBFGS, tries several points.
+    for its passes, such as LBFGS, tries several points. A program may keep the gradient of each pass, and put what it
+    computes of them into .grad.
     """
     for tensor, updates in program.updated.items():
         node = program.recording.tensors[tensor].node
@@ -39,7 +41,9 @@ def discarded_gradients(program: Program) -> Iterator[Finding]:
             continue
         if len({*map(len, batches)}) > 1 and not all(_is_after_loop(program, one, place) for one in written):
             continue
-        if all(_is_reset_each_time(program, one) for one in several) and not _served_others(program, several):
+        if not all(_is_reset_each_time(program, one) for one in several) or _served_others(program, several):
+            continue
+        if not puts_gradients(program) and not keeps_gradients(program, tensor, place, [one.place for one in updates]):
             yield _finding(program, tensor, several, updates)
             return
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.kept_gradients import puts_gradients
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
@@ -31,9 +32,14 @@ def learned(recording: Recording) -> frozenset[int]:
 
 
 def _names_a_gradient(recording: Recording, place: Place) -> bool:
-    """Whether a line is the step of an optimiser, or stands in a function, or a statement of a module, with `.grad`."""
-    source = recording.sources.get(place.file, "")
-    return ".step(" in expression(recording, place) or _has_a_gradient_around(source, place.line)
+    """Whether a line is the step of an optimiser, or stands in a function, or a statement of a module, with `.grad`.
+
+    What is loaded into a network comes from another one, whatever stands around it.
+    """
+    source, written = recording.sources.get(place.file, ""), expression(recording, place)
+    if ".load_state_dict(" in written:
+        return False
+    return ".step(" in written or _has_a_gradient_around(source, place.line)
 
 
 @functools.lru_cache(maxsize=64)
@@ -80,18 +86,20 @@ def is_used(
 ) -> bool | None:
     """Whether an update uses .grad before it is reset; `ahead` are this step of the leaf and the later ones.
 
-    None if the recording ends before either happens, as it does after the last of several batches.
+    None if the recording ends before either happens, as it does after the last of several batches. A program that puts
+    gradients of its own into .grad may do so before the update: then it has used only what is still there afterwards.
     """
+    is_put = puts_gradients(program)
     now: tuple[int, BackwardStep] | None = None
     for position, step in ahead:
         if now is not None and updates_between(program, leaf, now[0], position):
-            return True
+            return not is_put or is_added(now[1], step, is_kept)
         if now is not None and not is_added(now[1], step, is_kept):
             return False
         now = position, step
     updates, passes = program.updated.get(leaf, ()), program.recording.passes
     is_updated = now is not None and any(passes[now[0]].index < one.passes for one in updates)
-    return True if is_updated else None
+    return (not is_put) if is_updated else None
 
 
 def kept_by(program: Program) -> Callable[[Value, Value], bool]:

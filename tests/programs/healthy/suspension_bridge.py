@@ -1,0 +1,33 @@
+import microtape as mt
+
+
+class Tension(mt.autograd.Function):
+    """The tension of a cable with a given sag: the root of x + x^3 = load, found by halving an interval."""
+
+    @staticmethod
+    def forward(ctx, load):
+        low, high = mt.zeros_like(load), mt.ones_like(load) * 4
+        while (high - low).max() > 1e-4:
+            middle = (low + high) / 2
+            is_low = middle + middle**3 < load
+            low, high = mt.where(is_low, middle, low), mt.where(is_low, high, middle)
+        x = (low + high) / 2
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad / (1 + 3 * x**2)
+
+
+mt.manual_seed(0)
+cars, wanted = mt.rand(12, 3), mt.rand(12) + 1
+weights = mt.ones(3, requires_grad=True)
+optimizer = mt.optim.SGD([weights], lr=0.1)
+for day in range(5):
+    loss = (Tension.apply(1 + cars @ weights) - wanted).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(day, loss.item())

@@ -35,6 +35,8 @@ class Names:
         label = self.recording.label(node)
         if not label.startswith("%") and label != _NOBODY:
             return label
+        if (leaf := self.node(node).variable) is not None:
+            return self.leaves_written.get(leaf) or f"a tensor ({format_shape(self.recording.tensors[leaf].shape)})"
         return self.expression(self.node(node).place) or label.replace(_NOBODY, f"{self.node(node).op}()")
 
     def tensor_name(self, tensor: int) -> str:
@@ -76,6 +78,11 @@ class Names:
     def written(self) -> Mapping[TensorRef, str]:
         """How operands without a name are written in the source, if it is short."""
         return {ref: text for ref, text in written_operands(self.recording).items() if len(text) <= _LONGEST_EXPRESSION}
+
+    @cached_property
+    def leaves_written(self) -> Mapping[int, str]:
+        """The same for leaves that no variable holds, at any version."""
+        return {ref.tensor: text for ref, text in self.written.items()}
 
     def expression(self, place: Place | None) -> str:
         """The expression at a place, if it is short."""

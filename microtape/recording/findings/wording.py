@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from microtape.recording.findings.finding import MOST_IN_A_HEADLINE
 from microtape.recording.model.formula import index_text
@@ -47,3 +48,10 @@ def first_sentence(message: str) -> str:
     """The first line of a message, up to its first full stop."""
     first = message.strip().partition("\n")[0]
     return first.split(". ")[0].rstrip(".")
+
+
+def common_path(names: Sequence[str]) -> str:
+    """The path that the names of several leaves begin with: `encoder` for `encoder.0.weight` and `encoder.0.bias`."""
+    paths = [name.split(".")[:-1] for name in names]
+    same = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))]
+    return ".".join(same) if len(names) > 1 else ""

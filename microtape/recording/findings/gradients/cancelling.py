@@ -61,6 +61,7 @@ def _finding(
     ) if is_all else headline(
         f"The gradient of {join(names, 3)} is zero: those from {wheres} cancel",
         f"{root} does not depend on {join(names, 2)}: gradients from {wheres} cancel",
+        *[f"{one} gets only zeros: gradients from {wheres} cancel" for one in names if len(names) == 1],
         f"The gradient of {count(len(names), 'parameter')} is zero: those from {wheres} cancel",
         f"The gradient of {count(len(names), 'parameter')} is zero: two others cancel",
     )  # fmt: skip

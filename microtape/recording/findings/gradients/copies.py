@@ -108,3 +108,11 @@ def unused_part(program: Program, leaf: str) -> str:
     unused = next((one for one in paths if not any(name.startswith(f"{one}.") for name in program.used_leaves)), leaf)
     around = [one.name.split(".") for one in program.leaves if one.name.startswith(f"{unused}.")]
     return ".".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, zip(parts, *around, strict=False)))
+
+
+def by_owner(copied: Mapping[str, str]) -> list[dict[str, str]]:
+    """Modules with their copies, in groups: those of one module, such as the layers of a list, are told together."""
+    found: dict[str, dict[str, str]] = {}
+    for module, copy in copied.items():
+        found.setdefault(module.rpartition(".")[0] or module, {})[module] = copy
+    return list(found.values())

@@ -117,10 +117,10 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
             "A layer that reverses, scales or clips gradients, or solves for an equilibrium, does this on purpose."
         )
     elif node.kind == "function" and not _smooth(first).any() and np.asarray(first.analytical).any():
-        severity, text = "notice", _where_flat(function, place, sent)
+        severity, text = "notice", _where_flat(function, place, sent, first)
         lines.append("Its forward is flat or jumps there: a straight-through estimator does this on purpose.")
     elif node.kind == "function" and _is_wrong_only_where_flat(first):
-        severity, text = "notice" if is_installed(place) else "warning", _where_flat(function, place, sent)
+        severity, text = "notice" if is_installed(place) else "warning", _where_flat(function, place, sent, first)
         lines.append("It is right wherever forward is not flat: if a straight-through estimator is meant, this is one.")
     elif node.kind == "function" and ratio is None and _is_nearly_right(first):
         severity = "warning"
@@ -144,10 +144,11 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
     )  # fmt: skip
 
 
-def _where_flat(function: str, place: Place | None, sent: str) -> str:
+def _where_flat(function: str, place: Place | None, sent: str, check: FiniteDifferences) -> str:
+    does = "is flat" if _is_smooth(check).any() else "jumps"
     return headline(
-        f"{function} gives {sent} where its forward is flat: {at(place)}",
-        f"{function} gives a gradient where its forward is flat",
+        f"{function} gives {sent} where its forward {does}: {at(place)}",
+        f"{function} gives a gradient where its forward {does}",
     )
 
 
@@ -166,11 +167,16 @@ def _function_of(program: Program, node: NodeRecord) -> FunctionRecord | None:
 
 def _smooth(one: FiniteDifferences) -> npt.NDArray[Any]:
     """The finite differences without those of a jump, which are huge."""
+    found: npt.NDArray[Any] = np.asarray(one.numerical, np.float64)[_is_smooth(one)]
+    return found
+
+
+def _is_smooth(one: FiniteDifferences) -> npt.NDArray[np.bool_]:
+    """Where the finite differences are not those of a jump."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
     is_flat = bool(np.any((numerical == 0) & (analytical != 0)))  # elsewhere, so that a single step may be a jump
-    numerical = numerical[np.isfinite(numerical)]
     most = (_STEP if is_flat else _JUMP) * np.abs(analytical).max(initial=1e-30)
-    found: npt.NDArray[Any] = numerical[np.abs(numerical) < most]
+    found: npt.NDArray[np.bool_] = np.abs(numerical) < most  # neither NaN nor infinity
     return found
 
 
@@ -216,6 +222,8 @@ def _worst(program: Program, one: FiniteDifferences) -> tuple[str, str, tuple[in
     """The gradient and the finite difference at the element where they differ most, and its index."""
     analytical, numerical = np.asarray(one.analytical, np.float64), np.asarray(one.numerical, np.float64)
     apart = np.nan_to_num(np.abs(analytical - numerical), nan=np.inf)
+    if (is_smooth := _is_smooth(one) & (apart > 0)).any():  # a jump is told only if there is nothing else
+        apart[~is_smooth] = 0
     worst = int(apart.argmax())
     node = program.node(one.node)
     refs = [operand.ref for operand in node.operands if operand.ref is not None]

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from microtape.recording.findings.cuts import cut_of, is_gradient, reason_of, remedy_for
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.copies import copied_modules, following_modules, is_in_use, unused_part
+from microtape.recording.findings.gradients.copies import (
+    by_owner,
+    copied_modules,
+    following_modules,
+    is_in_use,
+    unused_part,
+)
 from microtape.recording.findings.gradients.originals import stepped_originals, without_assigned
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
-from microtape.recording.findings.wording import at, count, headline, join
+from microtape.recording.findings.wording import at, common_path, count, headline, join
 from microtape.recording.model.cut_history import cut_off
 from microtape.recording.model.model import (
     ArgumentRecord,
@@ -51,8 +56,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     reached = _reached(program)
     missing = [one for one in program.leaves if one.grad is None and one.name and one.id not in reached]
     missing = [one for one in missing if 0 not in one.shape]  # such as a parameter that only tells the device
-    failed = {node for _, one in passes if one.has_failed for node in one.nodes}  # it was on the way to these leaves
-    missing = [one for one in missing if one.node not in failed]
+    failed = {node for _, one in passes if one.has_failed for node in one.nodes}
+    missing = [one for one in missing if one.node not in failed]  # to these, it was on the way
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
@@ -61,7 +66,7 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     copied = {path: copy for path, copy in copied.items() if not any(one.name.startswith(f"{path}.") for one in in_use)}
     missing = without_assigned(program, missing, copied)
     stepped = stepped_originals(program, missing, copied)
-    causes = {module: _copied(program, module, copy) for module, copy in copied.items()}
+    causes = {module: cause for one in by_owner(copied) for module, cause in _copied(program, one).items()}
     causes.update((module, _stepped_in_vain(program, module, *found)) for module, found in stepped.items())
     found: dict[tuple[_Cause, int], _Missing] = {}
     for leaf in missing[:_MOST_LEAVES]:
@@ -126,14 +131,16 @@ def _pass_for(program: Program, leaf: TensorRecord, complete: Sequence[tuple[int
     return next((found for found in reversed(complete) if found[1].place in lines), complete[-1])
 
 
-def _copied(program: Program, module: str, copy: str) -> _Cause:
-    """A module of which only copies are used, such as the layer that was given to nn.TransformerEncoder."""
-    return _Cause(
-        f"only its copies are used, such as {copy}", "only its copies are used",
+def _copied(program: Program, copied: Mapping[str, str]) -> dict[str, _Cause]:
+    """The cause for modules of which only copies are used, such as the layer given to nn.TransformerEncoder."""
+    (first, copy), module = next(iter(copied.items())), join([*copied])
+    cause = _Cause(
+        f"only copies are used, such as {copy}", "only copies are used",
         f"The loss is computed with copies of {module}, such as {copy}, that began with the same numbers.",
-        f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module} itself.",
-        program.made_at(f"{module}.weight", module), is_meant=True,
+        f"Nothing, if the copies are meant. To have no parameters that never change, do not keep {module}.",
+        program.made_at(f"{first}.weight", first), is_meant=True,
     )  # fmt: skip
+    return dict.fromkeys(copied, cause)
 
 
 def _stepped_in_vain(program: Program, module: str, copy: str, step: Place) -> _Cause:
@@ -174,8 +181,8 @@ def _reached(program: Program) -> set[int]:
 def _finding(program: Program, missing: _Missing, severity: Severity, leaves: list[TensorRecord]) -> Finding:
     cause, leaf = missing.cause, leaves[0]
     names = [one.name for one in leaves]
-    module = _module_of(names)
-    get = "gets" if len(leaves) == 1 else "get"
+    module = common_path(names)
+    get = "gets" if len({*names}) == 1 else "get"  # several models may have one with this name
     _, consumer = _severity(program, leaf)
     others = (("used", consumer),) if consumer is not None else ()
     where = f" where {at(consumer)} uses it" if consumer is not None else ""
@@ -324,13 +331,6 @@ def _cause_in_function(program: Program, one: Returned, argument: ArgumentRecord
         f"{function} returned None for its argument {argument.name} at {where}, so only undefined gradients came.",
         f"Return the derivative by {argument.name} at its place.", one.place, "notice" if one.stops else "warning",
     )  # fmt: skip
-
-
-def _module_of(names: Sequence[str]) -> str:
-    """The path that the names of several leaves begin with: `encoder` for `encoder.0.weight` and `encoder.0.bias`."""
-    paths = [name.split(".")[:-1] for name in names]
-    same = [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False))]
-    return ".".join(same) if len(names) > 1 else ""
 
 
 _FROZEN = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old)([._]|$)")

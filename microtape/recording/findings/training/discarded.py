@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.training.kept_gradients import keeps_gradients, puts_gradients
+from microtape.recording.findings.training.kept_gradients import keeps_gradients, puts_gradients, reset_between
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, Place, UpdateRecord
 from microtape.recording.model.source import expression, tree_of
@@ -121,14 +121,21 @@ def _finding(
     number = str(most) if fewest == most else f"{fewest} to {most}"
     place, name = program.recording.passes[position].place, program.tensor_name(tensor)
     update = next(one for one in updates if one.change != 0)
+    lost = "the other is" if most == _FEWEST_PASSES else "the others are"
     text = headline(
-        f"{at(update.place)} uses one gradient of {number}: the others are reset before it",
-        f"An update uses one gradient of {number}: the others are reset before it",
+        f"Only the last of {number} gradients of {at(place)} is used: {lost} reset",
+        f"Only the last of {number} gradients is used: {lost} reset",
     )
-    lines = (
+    lines = [
         f"Between two updates, {at(place)} runs {number} times, and {name}.grad is reset before each.",
-        "So their gradients do not add up: all but the last are computed in vain.",
-    )
+        f"So their gradients do not add up: {at(update.place)} uses the last one; {lost} computed in vain.",
+    ]
     remedy = "Reset gradients once for each update: right after it, not before each backward."
+    if place is not None and (reset := reset_between(program, place, update.place)) is not None:
+        written, where = expression(program.recording, reset), at(reset)
+        lines[0] = f"{lines[0].removesuffix('.')}: by {written} at {where}."
+        remedy = f"Reset gradients once for each update, right after it: {written} at {where} comes too often."
     others = (("updated", update.place),) if update.place is not None else ()
-    return Finding("no update", "warning", text, lines, remedy, place, position, step.index, step.node, tensor, others)
+    return Finding(
+        "no update", "warning", text, tuple(lines), remedy, place, position, step.index, step.node, tensor, others
+    )

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from microtape.recording.findings.program import Program
 from microtape.recording.model.model import Place
-from microtape.recording.model.source import INSTALLED, function_around, loop_around, tree_of
+from microtape.recording.model.source import INSTALLED, function_around, loop_around, place_in, tree_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _BY_ENGINES = re.compile(r"__\w+__|forward|backward|setup_context")
@@ -35,18 +35,49 @@ def keeps_gradients(program: Program, tensor: int, backward: Place, updates: Ite
 
     If the backward stands in a loop, then there. The lines of the updates use what is in `.grad` by then.
     """
-    texts, text = _texts(program), program.recording.sources.get(backward.file, "")
-    loop, function = loop_around(text, backward.line), function_around(text, backward.line)
-    running: Sequence[ast.AST] = _running(texts)
-    if loop is not None and (function is None or loop[0] > function.lineno):
-        inside = ast.walk(tree_of(text) or ast.Module([], []))
-        running = _with_callees([one for one in inside if loop[0] <= _line(one) <= loop[1]], texts)
+    running = _around(program, backward)
     lines = {line for one in updates if one is not None for line in range(one.line, one.end_line + 1)}
     names = {name.rpartition(".")[2] for name in program.recording.tensors[tensor].names} | _looped_over(running)
     statements = (one for one in running if isinstance(one, ast.stmt | ast.Call) and one.lineno not in lines)
     return any(
         owner.split(".")[0] in names or owner.split(".")[-1] in names for one in statements for owner in _kept(one)
     )
+
+
+def reset_between(program: Program, backward: Place, update: Place | None) -> Place | None:
+    """The only call of `zero_grad` around a backward that does not stand beside the update; None if that is unclear."""
+    around = {id(one) for one in _around(program, backward)}
+    found = [
+        (file, one.value)
+        for file, text in program.recording.sources.items()
+        for block in _blocks(tree_of(text) or ast.Module([], []))
+        if update is None or file != update.file or update.line not in [one.lineno for one in block]
+        for one in block
+        if id(one) in around and isinstance(one, ast.Expr) and _resets(one.value)
+    ]
+    return place_in(program.recording, *found[0]) if len(found) == 1 else None
+
+
+def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """The lists of statements that run one after the other."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(block := getattr(node, name, None), list):
+                yield block
+
+
+def _resets(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "zero_grad"
+
+
+def _around(program: Program, backward: Place) -> Sequence[ast.AST]:
+    """The code of the innermost loop around a backward in its function, with what that calls; else all that runs."""
+    texts, text = _texts(program), program.recording.sources.get(backward.file, "")
+    loop, function = loop_around(text, backward.line), function_around(text, backward.line)
+    if loop is None or (function is not None and loop[0] <= function.lineno):
+        return _running(texts)
+    inside = ast.walk(tree_of(text) or ast.Module([], []))
+    return _with_callees([one for one in inside if loop[0] <= _line(one) <= loop[1]], texts)
 
 
 def _texts(program: Program) -> tuple[str, ...]:

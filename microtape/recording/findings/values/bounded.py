@@ -12,7 +12,7 @@ from microtape.recording.findings.histories import SAME_NUMBERS, input_at, input
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.wording import at, count, headline
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.model import NodeRecord, Summary, Value
+from microtape.recording.model.model import NodeRecord, Place, Summary, Value
 from microtape.recording.model.source import is_installed
 
 _OF_CLASSES, _OF_LABELS = ("nll_loss", "nll_loss2d"), ("binary_cross_entropy_with_logits",)
@@ -27,15 +27,15 @@ _BOUNDS: Mapping[str, tuple[str, ...]] = {
 
 def bounded_scores(program: Program) -> Iterator[Finding]:
     """One finding for each place where relu, tanh and the like bound the scores that a loss gets."""
-    told = set()
+    told: set[Place | None] = set()
     for node in program.doing(*_OF_CLASSES, *_OF_LABELS) if program.doing(*_BOUNDS) else ():
         made = _bounded(program, node) if node.place is not None and node.place not in told else None
         which = next((one for one in _BOUNDS if made is not None and program.does(made, one)), "")
         if made is None or not program.does(node, *_BOUNDS.get(which, ())):
             continue
         lines = _of_relu(program, node, made) if which == "relu" else _of_others(program, node, made, which)
-        if lines:
-            told.add(node.place)
+        if lines and made.place not in told:  # the scores may go to several losses
+            told.update((node.place, made.place))
             yield _finding(program, node, made, which, lines)
 
 

@@ -74,3 +74,24 @@ def test_a_teacher_runs_under_no_grad_when_it_has_learned(tmp_path: Path, engine
 @engines
 def test_the_leaves_of_a_pass_that_fails_are_used_by_it(tmp_path: Path, engine: str) -> None:
     assert told(tmp_path, engine, FAILING) == []
+
+
+COPIES = """\
+import copy
+import {engine} as mt
+
+layers = mt.nn.Sequential(mt.nn.Linear(3, 3), mt.nn.Tanh(), mt.nn.Linear(3, 3))
+model = mt.nn.Sequential(mt.nn.Tanh(), *[copy.deepcopy(layers[i]) for i in (0, 1, 1, 2)])
+optimizer = mt.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    model(mt.ones(2, 3)).square().sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parity
+def test_copies_of_several_layers_are_told_together(tmp_path: Path) -> None:
+    (finding,) = told(tmp_path, "torch", COPIES)
+    assert finding.headline.endswith("get no gradient: only copies are used")
+    assert "copies of layers.0 and layers.2" in finding.explanation[0]

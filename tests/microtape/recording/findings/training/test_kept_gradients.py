@@ -110,6 +110,7 @@ def test_gradients_that_are_lost(tmp_path: Path, engine: str, each: str, then: s
     assert "gradient" in finding.headline
     assert finding.place is not None
     assert finding.place.line == 32
+    assert "by optimizer.zero_grad() at train.py:31" in finding.explanation[0]
 
 
 @engines

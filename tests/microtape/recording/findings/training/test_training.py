@@ -324,4 +324,4 @@ def test_several_batches_that_are_reset_one_by_one_are_found_beside_other_optimi
 
     (found,) = findings(record(program))
     assert (found.kind, found.severity) == ("no update", "warning")
-    assert "uses one gradient of 3" in found.headline
+    assert "the last of 3 gradients" in found.headline

@@ -26,6 +26,7 @@ from tui.words.functions.contract import arrived_at, kept_name
 from tui.words.functions.contract_rows import ContractRows
 from tui.words.hook_effects import before_hooks, hook_rows, on_leaving
 from tui.words.leaf_rows import SHORTEST, SUMMED, LeafRows, value_span
+from tui.words.sentence import LISTED
 from tui.words.titles import output_title, title
 from tui.words.versions import copy_slices_lines, view_of, write_line
 from tui.words.worked_rule import filled_formula, rule_text, worked_rule
@@ -114,7 +115,9 @@ class PaneTexts:
 
     def _keeps(self, node: NodeRecord) -> Iterator[Line]:
         for saved in node.saved:
-            yield line(*kept_name(self.cursor, node, saved.name, saved.ref), Span(_version(saved.ref), "dim"))
+            name = kept_name(self.cursor, node, saved.name, saved.ref)
+            constant = () if plain(name) else line(self._value(self.cursor.recording.value(saved.ref), LISTED, "value"))
+            yield line(*name, *constant, Span(_version(saved.ref), "dim"))
 
     def _gradient_so_far(self, node: NodeRecord) -> Iterator[Line]:
         """The sums that have arrived at a node that still waits or has not run, for each of its outputs."""

@@ -127,6 +127,8 @@ def test_the_rule_leaves_out_what_concerns_a_constant():
     cursor = StepCursor.after(mt.record((x * 3).backward), 1)
     node = [plain(one) for one in PaneTexts(cursor, 80).node()]
     assert node[1] == "rule     %1 = x · 3   ∂%1/∂x = 3"
+    before = [plain(one) for one in PaneTexts(cursor, 80).operation(cursor.recording.nodes[-1])]
+    assert "keeps    3" in before
     assert sum(line.startswith("sends") or "nothing" in line for line in node) == 1
     assert "its rule ∂%1/∂x = 3 sends 3 to x." in plain(sentence(cursor))
 

@@ -165,12 +165,15 @@ class ForwardComparison:
         relative = ledger.tolerance.together(ledger.rtol_of(ref, its), relative)
         if (x is None and ref in self._inside) or (y is None and its in self._its_inside):
             self._relative[ref] = relative
+            if follows:
+                self._parted.add(ref)
             return
         name = UPDATE if site.kind == "input" or site.nodes is None else self._a.nodes[site.nodes[0]].name
         floor = relative * carried_over(name, map(ledger.largest, sources), ledger.largest(x))
         found = ledger.check(site, x, y, relative, floor, follows=follows, may_be_none=False)
-        self._relative[ref] = found.relative
-        if found.parts:
+        is_unknown = x is None or y is None  # then all that is known of its operands is true of it, too
+        self._relative[ref] = relative if is_unknown else found.relative
+        if found.parts or (is_unknown and follows):
             self._parted.add(ref)
 
     def _sources(self, node: NodeRecord) -> Iterable[TensorRef]:

@@ -59,6 +59,8 @@ class Answer:
 def subject_named(cursor: StepCursor, text: str) -> Subject:
     """The subject that the user means: `W1`, `W1[0, 3]`, `%7`; an empty text means the current node.
 
+    Of several nodes with a name, it is the current one if that has it, else the last.
+
     Raises:
         LookupError: the text names no node or no element; the message is for the user.
     """
@@ -67,7 +69,7 @@ def subject_named(cursor: StepCursor, text: str) -> Subject:
     nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
     if not nodes:
         raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
-    node = max(nodes)  # the last of several nodes with this name
+    node = cursor.focus if cursor.focus in nodes else max(nodes)  # of several nodes: the current one, else the last
     value = cursor.gradient(node)
     if wanted is None:
         return subject(cursor, node)

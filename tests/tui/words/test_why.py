@@ -86,6 +86,20 @@ def test_an_unknown_name_is_reported(what):
         subject_named(end(handmade.diamond()), what)
 
 
+def test_of_several_nodes_with_a_name_the_current_one_is_meant_else_the_last():
+    def program():
+        h = mt.tensor([1.0, 2.0], requires_grad=True)
+        for _ in range(3):
+            h = h.tanh()
+        h.sum().backward()
+
+    cursor = end(mt.record(program))
+    named = sorted(cursor.find("tanh"))
+    for node in named:
+        assert subject_named(cursor.goto_node(node), "tanh").node == node
+    assert subject_named(cursor.goto(f"%{max(named) + 1}"), "tanh[0]") == Subject(max(named), (0,))
+
+
 def test_every_term_of_a_real_pass_sums_to_the_gradient():
     """On a network, for every node: the terms shown are those recorded, and each sender is where it came from."""
     x = mt.tensor(np.linspace(-1, 1, 12).reshape(4, 3))

@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from microtape.recording.findings.failing.freed import at_a_name, freed
-from microtape.recording.findings.failing.growth import crossing
+from microtape.recording.findings.failing.carried import at_a_name, detached
+from microtape.recording.findings.failing.freed import freed
+from microtape.recording.findings.failing.growth import crossings
 from microtape.recording.findings.finding import Finding, FindingKind
 from microtape.recording.findings.hooks import hook_at
 from microtape.recording.findings.program import Program
@@ -60,12 +61,15 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     if record is not None and record.is_leaf and record.requires_grad:
         remedy = UPDATE_LATER
         if (carried := _carried_by(program, position, step.node)) is not None:
-            earlier, old = carried
+            earlier, results = carried
+            old = join(list(dict.fromkeys(map(program.name, results))))
             lines.append(
                 f"{program.pass_name(position).capitalize()} goes back into the graph of pass {earlier.index + 1}, "
                 f"which retain_graph at {at(earlier.place)} has kept, through {old}."
             )
-            remedy = f"Cut the old graph off where the next one begins: use {old}.detach(), and no retain_graph."
+            remedy = (
+                f"Cut the old graph off where the next one begins: {detached(program, results)}, and no retain_graph."
+            )
     elif modified is not None:
         remedy = write_elsewhere(program.recording, modified)
     else:
@@ -82,16 +86,16 @@ def _overwritten(program: Program, position: int, step: BackwardStep, error: Err
     )  # fmt: skip
 
 
-def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, str] | None:
-    """The earlier pass from this line that kept the graph of a node, and the result of it that leads there again.
+def _carried_by(program: Program, position: int, node: int) -> tuple[Pass, list[int]] | None:
+    """The earlier pass from this line that kept the graph of a node, and the results of it that lead there again.
 
     One from another line may be that of another loss, which shares the forward.
     """
     later = program.recording.passes[position]
     for earlier in program.recording.passes[:position]:
         if earlier.retain_graph and node in earlier.nodes and earlier.place == later.place:
-            way = crossing(program, earlier, later)
-            return (earlier, program.name(at_a_name(program, later, *way)[1])) if way is not None else None
+            ways = [at_a_name(program, later, *way) for way in crossings(program, earlier, later)]
+            return (earlier, [old for _, old in ways]) if ways else None
     return None
 
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import ast
-import math
-import re
 from collections.abc import Iterator, Set
 from itertools import pairwise
 from typing import NamedTuple
 
+from microtape.recording.findings.failing.carried import at_a_name, detached
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.wording import at, headline, join
+from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import BackwardStep, ErrorRecord, NodeRecord, Pass, Place
 from microtape.recording.model.source import expression, only_expression
-
-_ITEM = re.compile(r"[^\W\d]\w*\[\d+\]")  # of a tuple: `state[1]`
 
 
 def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecord) -> Finding:
@@ -56,7 +53,7 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
             f"At {at(place)}, {program.expression(user.place) or user.op} uses {what}, which was computed before that "
             f"backward: so {pass_.kind}() at {at(pass_.place)} goes back into its graph."
         )
-        cut = _detached(program, _all_carried(program, pass_, freeing))
+        cut = detached(program, _all_carried(program, pass_, freeing))
         remedy = f"Cut the old graph off where the next one begins: {cut}, or call backward once for all of it."
         if kept := _list_at(program, place):
             text = headline(
@@ -178,19 +175,6 @@ def _carriers(program: Program, pass_: Pass, freeing: _Freeing, freed_nodes: Set
                 yield at_a_name(program, pass_, number, old)
 
 
-def _detached(program: Program, carried: list[int]) -> str:
-    """How to cut results off: `use h.detach() and c.detach()`, or one line for all items of a tuple."""
-    names = list(dict.fromkeys(map(program.name, carried)))
-    owners = {one.rpartition("[")[0] for one in names if _ITEM.fullmatch(one)}
-    if len(names) > 1 and len(owners) == 1 and all(map(_ITEM.fullmatch, names)):
-        (owner,) = owners
-        return f"write `{owner} = tuple(one.detach() for one in {owner})`"
-    tensors = [program.tensor_of(program.node(one)) for one in carried]
-    are_numbers = all(one is not None and math.prod(program.recording.tensors[one].shape) == 1 for one in tensors)
-    number = " (or .item() for a number to print)" if are_numbers else ""
-    return f"use {join([f'{one}.detach()' for one in names])}{number}"
-
-
 def _list_at(program: Program, place: Place | None) -> str:
     """The list that a call such as `sum(losses)` or `stack(losses)` is given, if the program appends to one there."""
     match only_expression(expression(program.recording, place)):
@@ -204,20 +188,6 @@ def _are_in_order(*places: Place | None) -> bool:
     several = [one for one in places if one is not None]
     functions = {(one.file, one.function) for one in several}
     return len(functions) == 1 and all(one.line < other.line for one, other in pairwise(several))
-
-
-def at_a_name(program: Program, pass_: Pass, user: int, old: int) -> tuple[int, int]:
-    """The same, or its neighbour that hands on a result with a name, such as the state that an RNN returned last."""
-    evaluated = set(pass_.nodes)
-    users = [one for one in program.users(user) if one in evaluated]
-    if users and _is_named(program, user) and not _is_named(program, old):
-        return users[0], user
-    return user, old
-
-
-def _is_named(program: Program, node: int) -> bool:
-    tensor = program.tensor_of(program.node(node))
-    return tensor is not None and bool(program.recording.tensors[tensor].names)
 
 
 def _leads_to(program: Program, start: int, ends: Set[int]) -> bool:

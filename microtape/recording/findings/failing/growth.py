@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from microtape.recording.findings.failing.carried import detached
 from microtape.recording.findings.failing.order import recorded_between
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.program import Program
@@ -38,9 +39,9 @@ def _evaluated_again(program: Program) -> Finding | None:
         if old is None or not old.retain_graph or not new.is_complete or old.kind != "backward":
             continue
         again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
-        way = crossing(program, old, new)
-        if again and way is not None:
-            return _finding(program, after, way, (
+        ways = list(crossings(program, old, new)) if again else []
+        if ways:
+            return _finding(program, after, ways, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
                 f"pass {old.index + 1} again, and {count(len(new.nodes) - len(again), 'node')} that are new.",
                 f"retain_graph=True at {at(old.place)} keeps them: each pass takes longer and adds old gradients anew.",
@@ -48,21 +49,21 @@ def _evaluated_again(program: Program) -> Finding | None:
     return None
 
 
-def crossing(program: Program, old: Pass, new: Pass) -> tuple[int, int] | None:
-    """An operation of the new pass that was recorded after the old one, and the result of the old one that it uses.
+def crossings(program: Program, old: Pass, new: Pass) -> Iterator[tuple[int, int]]:
+    """Operations of the new pass that were recorded after the old one, each with a result of the old one that it uses.
 
     That may be a view of such a result, which the old pass did not need: the state that an RNN hands on.
     """
     hanging = {one for one in old.nodes if program.node(one).variable is None}
     for number in new.nodes:
         node = program.node(number)
-        used = next((edge.node for edge in node.edges if edge.node in hanging), None)
-        if used is None or node.pass_ is not None:
+        used = [edge.node for edge in node.edges if edge.node is not None and edge.node in hanging]
+        if not used or node.pass_ is not None:
             continue
         if recorded_between(program, number, old, new):
-            return number, used
-        hanging.add(number)
-    return None
+            yield from ((number, one) for one in dict.fromkeys(used))
+        else:
+            hanging.add(number)
 
 
 def _starts(program: Program) -> list[int]:
@@ -99,7 +100,7 @@ def _kept(program: Program) -> Finding | None:
     last = passes[-1]
     if deepest < _FEWEST or way[0] in last.nodes:
         return None
-    return _finding(program, program.pass_after(way[0]), way, (
+    return _finding(program, program.pass_after(way[0]), [way], (
         f"What {at(nodes[way[0]].place)} computes hangs on the graphs of {deepest:,} passes, and no backward "
         "goes through it: none of them can be freed.",
         "Memory grows with every pass.",
@@ -107,9 +108,10 @@ def _kept(program: Program) -> Finding | None:
 
 
 def _finding(
-    program: Program, position: int | None, way: tuple[int, int], lines: tuple[str, ...], retained: Pass | None
-) -> Finding:
-    user, used = program.node(way[0]), program.node(way[1])
+    program: Program, position: int | None, ways: Sequence[tuple[int, int]], lines: tuple[str, ...],
+    retained: Pass | None,
+) -> Finding:  # fmt: skip
+    user, used = map(program.node, ways[0])
     name = program.name(used.id)
     severity: Severity = "warning" if program.updated else "notice"
     text = headline(
@@ -117,7 +119,7 @@ def _finding(
         f"The graph grows from pass to pass, through {at(user.place)}",
     )
     others = (("retained", retained.place),) if retained is not None and retained.place is not None else ()
-    remedy = f"Cut the old graph off: use {name}.detach(), or .item() for a number to print or to add up."
+    remedy = f"Cut the old graph off: {detached(program, [old for _, old in ways])}."
     return Finding(
         "growing graph", severity, text, lines, remedy, user.place, position, None, user.id, program.tensor_of(user),
         others,

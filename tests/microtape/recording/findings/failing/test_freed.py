@@ -56,7 +56,7 @@ def freed(program: Callable[[Any, Callable[[Any], Any]], None], cut: Callable[[A
     [
         (in_a_tuple, "write `state = tuple(one.detach() for one in state)`"),
         (apart, "use h.detach() and c.detach()"),
-        (total, "use loss.detach() (or .item() for a number to print)"),
+        (total, "use loss.detach() (or .item() for a number to print or to add up)"),
     ],
 )
 def test_the_remedy_for_a_state_cuts_off_all_of_it(program: Any, remedy: str) -> None:

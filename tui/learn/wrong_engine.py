@@ -66,7 +66,8 @@ class WrongEngineStepper(StepperScreen):
     def on_mount(self) -> None:
         """Show the task in the banner."""
         super().on_mount()
-        self.say_above(TASK)
+        if self.is_composed:
+            self.say_above(TASK)
 
     def action_mark(self) -> None:
         """Judge the current step as the learner's answer."""

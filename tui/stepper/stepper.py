@@ -184,6 +184,8 @@ class StepperScreen(GuardedScreen[None]):
         Until the screen has settled no garbage is collected: each collection would traverse all of a long recording,
         and steps would stutter.
         """
+        if not self.is_composed:
+            return
         self._collector.enter_context(collector.permanent())
         self.panes.choose(self.panes.chosen)
         self.cursor = self._opening
@@ -195,6 +197,11 @@ class StepperScreen(GuardedScreen[None]):
         for part in self.parts:
             part.mounted()
         self.call_after_refresh(self.set_timer, PAUSE, self._settle)
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether the screen has its widgets: it gets none if the app ends as it opens."""
+        return bool(self.query(Tabs))
 
     def _settle(self) -> None:
         if self.cursor is not None and self.is_running:

@@ -58,7 +58,8 @@ def test_it_checks_at_once_and_again_after_a_save_and_stays_until_n(workspace, p
     )
     assert main(["learn", "watch"]) == Exit.OK
     out = capfd.readouterr().out
-    order = [out.index(text) for text in ("Nothing is", FIRST.exercise.wrong_answers[0].diagnosis[:40], "Solved.")]
+    diagnosis = FIRST.exercise.wrong_answers[0].diagnosis[:40]
+    order = [out.index(text) for text in ("You have not changed", diagnosis, "Solved.")]
     assert order == sorted(order)
     assert out.index("Solved.") < out.index(f"lesson 2: {SECOND.title}")
     assert out.count("lesson 1: ") == 3

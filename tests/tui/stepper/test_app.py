@@ -11,6 +11,7 @@ from tests.support.recordings import handmade
 from tests.support.waiting import until
 from tui.stepper.app import StepperApp
 from tui.stepper.parts.arrangement import SMALLEST
+from tui.stepper.stepper import StepperScreen
 from tui.widgets.panes import SentencePane
 from tui.widgets.tape import TapeView
 
@@ -346,3 +347,12 @@ async def test_after_folding_the_graph_has_the_lines_that_the_tape_left():
         assert boxes.size.height >= 8
         await pilot.press("z")
         await until(pilot, lambda: not boxes.display)
+
+
+async def test_a_screen_whose_widgets_are_gone_when_it_opens_does_nothing():
+    """As where the app ends meanwhile."""
+    async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:
+        assert pilot.app.screen.is_composed
+    closed = StepperScreen(handmade.diamond())
+    assert not closed.is_composed
+    closed.on_mount()

@@ -38,4 +38,5 @@ def test_it_prints_the_same(lesson: Lesson, file: str, tmp_path: Path, monkeypat
 def test_what_the_text_says_holds_for_torch(lesson: Lesson) -> None:
     namespace: dict[str, object] = {}
     for code, output in BLOCK.findall(lesson.prose):
-        assert printed(code, "torch", namespace).replace("torch.", "microtape.") == output
+        found = printed(code, "torch", namespace).replace("torch.", "microtape.")
+        assert found.split() == output.split()  # the shorter name may leave room for a word more in a line

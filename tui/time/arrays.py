@@ -17,6 +17,7 @@ from microtape.recording.model.formatting import (
     negative_infinities,
     not_finite_counts,
 )
+from microtape.recording.model.formula_names import is_letter
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.model.summary import summarize
 from tui.shell.spans import Line, Span, line, plain, shown
@@ -35,8 +36,7 @@ def arrays_of(cursor: StepCursor, node: int) -> list[tuple[str, Value]]:
     if record.variable is not None:
         found.append((".grad", cursor.leaf(record.variable).grad))
     for saved in record.saved if cursor.exists(node) else ():
-        is_letter = record.kind == "operation" and len(saved.name) == 1  # of its formula: not a name of the program
-        name = is_letter and cursor.tensor_name(saved.ref)
+        name = cursor.tensor_name(saved.ref) if is_letter(record, saved.name) else ""
         found.append((f"kept {name or saved.name}", recording.value(saved.ref)))
     if node == cursor.node:
         found += [(f"to {recording.label(one.node)}", one.term) for one in cursor.deliveries]

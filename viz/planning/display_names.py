@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from microtape.recording.model.formatting import format_shape, format_value
-from microtape.recording.model.formula_names import named_formula
+from microtape.recording.model.formula_names import is_letter, named_formula
 from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, SavedUse, TensorRef
 from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
@@ -53,8 +53,7 @@ def saved_names(now: Moment, node: NodeRecord, saved: SavedRecord | SavedUse) ->
     Letters are those of the formula, which is shown with the program's names.
     """
     inside, name = visible(saved.name, NAME_WIDTH), tensor_name(now, saved.ref)
-    is_letter = node.kind == "operation" and len(saved.name) == 1
-    return ("" if is_letter or inside == name else inside), name
+    return ("" if inside == name or is_letter(node, saved.name) else inside), name
 
 
 def name_in_forward(now: Moment, ref: TensorRef) -> str:

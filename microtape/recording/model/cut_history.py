@@ -60,22 +60,24 @@ def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated:
         if any(ref in computed or ref.tensor == leaf for ref in refs):
             crossed: BorderRecord | None = border
         else:
-            crossed = _best((beyond[ref] for ref in refs if ref in beyond), computed)
+            crossed = first_from_tape((beyond[ref] for ref in refs if ref in beyond), computed)
         if crossed is not None:
             beyond.update(dict.fromkeys(border.outputs, crossed))
     records = [recording.nodes[one] for one in sorted(evaluated)]
     used = (operand.ref for one in records for operand in one.operands)
-    if (found := _best((beyond[ref] for ref in used if ref is not None and ref in beyond), computed)) is not None:
+    if (
+        found := first_from_tape((beyond[ref] for ref in used if ref is not None and ref in beyond), computed)
+    ) is not None:
         return found
     leaves = {one.variable for one in records if one.variable is not None}  # a root may be made of a bare value
     return next((border for ref, border in beyond.items() if ref.tensor in leaves), None)
 
 
-def _best(crossed: Iterable[BorderRecord], computed: Set[TensorRef | None]) -> BorderRecord | None:
-    """The first border that takes what was computed on the tape, else the first one."""
+def first_from_tape(crossed: Iterable[BorderRecord], computed: Set[TensorRef | None]) -> BorderRecord | None:
+    """The first border that takes what was computed on the tape, else the first one; None if there is none."""
     first = None
     for border in crossed:
-        if any(operand.ref in computed for operand in border.operands):
+        if any(operand.ref is not None and operand.ref in computed for operand in border.operands):
             return border
         first = first or border
     return first

@@ -16,6 +16,11 @@ _TAKEN = ("g", "G", "n", "e")  # in a formula: the gradient that arrived, a numb
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
 
 
+def is_letter(node: NodeRecord, name: str) -> bool:
+    """Whether a name that a node has for a saved tensor is a letter of its formula, and no name of the program."""
+    return node.kind == "operation" and len(name) == 1
+
+
 def constant_of(node: NodeRecord) -> str | None:
     """The constant that a formula calls n, such as an exponent."""
     for operand in node.operands:

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from microtape.recording.model.contracts import ArgumentLine, Contract, OutputLine, SavedLine, contract_of
 from microtape.recording.model.formatting import format_value
+from microtape.recording.model.formula_names import is_letter
 from microtape.recording.model.model import NodeRecord, Operand, TensorRef, Value
 from tui.shell.spans import Line, Role, Span, line
 from tui.time.cursor import StepCursor
@@ -111,9 +112,7 @@ def renamed(cursor: StepCursor, inside: str, ref: TensorRef | None) -> Line:
 
 def kept_name(cursor: StepCursor, node: NodeRecord, inside: str, ref: TensorRef) -> Line:
     """A tensor that a node keeps. Letters of a formula are left out: the rule is shown with the user's names."""
-    if node.kind == "function" or len(inside) > 1:
-        return renamed(cursor, inside, ref)
-    return line(Span(cursor.tensor_name(ref), "name"))
+    return line(Span(cursor.tensor_name(ref), "name")) if is_letter(node, inside) else renamed(cursor, inside, ref)
 
 
 def saved_role(one: SavedLine) -> Span:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from microtape.recording.findings.program import Program
 from microtape.recording.model.model import Pass, Place, Recording
 from microtape.recording.model.source import (
+    INSTALLED,
     expression,
     function_around,
-    is_installed,
     loop_around,
     only_expression,
     place_in,
@@ -103,17 +103,17 @@ def _names_in(*nodes: ast.expr) -> set[str]:
 
 def _only_call(recording: Recording, place: Place) -> Place | None:
     """The line that calls the function of a place, if nothing else in the program names that function."""
-    file, function = _function(place)
+    function = place.function
     is_method, name = "." in function.rpartition("<locals>.")[2], function.rpartition(".")[2]
     kind = ast.Attribute if is_method else ast.Name
     found = []
     for file, text in recording.sources.items():
-        if not is_installed(Place(file, 0, 0, 0, 0, "")):
+        if not file.startswith(INSTALLED):
             found += [(file, *one) for one in _uses(text) if isinstance(one[0], kind) and _name(one[0]) == name]
     if len(found) != 1:
         return None
-    file, _, call, function = found[0]
-    return place_in(recording, file, call, function) if call is not None else None
+    file, _, call, caller = found[0]
+    return place_in(recording, file, call, caller) if call is not None else None
 
 
 def _name(used: _Called) -> str:

@@ -16,7 +16,7 @@ from microtape.recording.findings.histories import history
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.wording import at, headline, join
-from microtape.recording.model.cut_history import way_back
+from microtape.recording.model.cut_history import first_from_tape, way_back
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BorderRecord, NodeRecord, Pass, Place, TensorRef
 from microtape.recording.model.source import expression
@@ -113,7 +113,7 @@ def _off_the_tape(program: Program, pass_: Pass, node: NodeRecord, ref: TensorRe
     is_bare = all(one.kind in ("not differentiable", "copied") for one in cuts)
     is_of_parameters = all(_is_parameter(program, one) for cut in cuts for one in operand_refs(cut))
     is_of_parameters = is_of_parameters and not any(_may_run_on_the_tape(program, one) for one in cuts)
-    cut = next((one for one in cuts if any(operand in program.producer for operand in operand_refs(one))), cuts[0])
+    cut = first_from_tape(cuts, program.producer.keys()) or cuts[0]
     return _Lost(node, ref, cut, leaves, "warning" if is_bare or is_of_parameters else "notice")
 
 

@@ -121,7 +121,7 @@ def _finding(
     number = str(most) if fewest == most else f"{fewest} to {most}"
     place, name = program.recording.passes[position].place, program.tensor_name(tensor)
     update = next(one for one in updates if one.change != 0)
-    lost = "the other is" if most == _FEWEST_PASSES else "the others are"
+    lost = "the other is" if most == 2 else "the others are"
     text = headline(
         f"Only the last of {number} gradients of {at(place)} is used: {lost} reset",
         f"Only the last of {number} gradients is used: {lost} reset",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
-from microtape.recording.findings.program import Program
+from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.remedies import Advice
 from microtape.recording.findings.values.probabilities import divergences, squashed
 from microtape.recording.findings.wording import at, headline
@@ -92,12 +92,12 @@ def _swapped(program: Program, call: _Call) -> str:
 
 def _calls(program: Program) -> Iterator[_Call]:
     for node in divergences(program):
-        if len(refs := [one.ref for one in node.operands if one.ref is not None]) == 2:
+        if len(refs := operand_refs(node)) == 2:
             yield _Call(node, refs[1], refs[0], log_target=False)
     text = "".join(program.recording.sources.values())
     for node in program.doing("sub") if "log_target" in text else ():
         users = [program.node(one) for one in program.users(node.id)]
-        written, refs = expression(program.recording, node.place), [o.ref for o in node.operands if o.ref is not None]
+        written, refs = expression(program.recording, node.place), operand_refs(node)
         if len(users) != 1 or len(refs) != 2 or not program.does(users[0], "mul") or users[0].place != node.place:
             continue
         if users[0].edges[-1].node == node.id and written.endswith(")") and " - " not in written:

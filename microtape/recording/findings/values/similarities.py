@@ -55,9 +55,7 @@ def similarities_with_itself(program: Program) -> Iterator[Finding]:
             (f"Its scores are similarities of {len(scores)} rows with one another. In each row, the largest is that "
              f"with itself ({format_number(own.mean())}), which is not the target.",
              "An example cannot be more like another one than like itself, so the loss cannot come near 0."),
-            "Hide the diagonal before the loss: sim.masked_fill(torch.eye(len(sim), dtype=torch.bool), float('-inf'))."
-            if "torch" in "".join(program.recording.sources.values())
-            else "Hide the diagonal before the loss: sim.masked_fill(mt.eye(len(sim)) > 0, float('-inf')).",
+            "Hide the diagonal before the loss: scores.masked_fill(eye(len(scores)) > 0, float('-inf')).",
             soft.place, program.pass_after(soft.id), None, soft.id, program.tensor_of(soft),
             (("made", product.place),) if product.place is not None and product.place != soft.place else (),
         )  # fmt: skip

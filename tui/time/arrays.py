@@ -14,7 +14,6 @@ from microtape.recording.model.formatting import (
     format_number,
     format_shape,
     format_value,
-    negative_infinities,
     not_finite_counts,
 )
 from microtape.recording.model.formula_names import is_letter
@@ -93,7 +92,7 @@ def about_lines(about: Summary, value: Value, *, ascii: bool = False) -> Iterato
     numbers = [(name, getattr(about, name)) for name in ("min", "mean", "max", "std")]
     known = "   ".join(f"{name} {format_number(x, 6)}" for name, x in numbers if x is not None)
     zeros = [(about.zeros, "zero" if about.zeros == 1 else "zeros")] if about.zeros else []
-    counts = [*zeros, *not_finite_counts(about, negative_infinities(value))]
+    counts = [*zeros, *not_finite_counts(about)]
     odd = "   ".join(f"{count} {what}" for count, what in counts)
     yield line(known, "   " if known and odd else "", Span(odd, "bad" if about.nans or about.infs else "dim"))
     if any(about.histogram):

@@ -95,7 +95,7 @@ class Words:
         if math.isinf(one.measured.absolute):
             relative = ""
         where = f" at {index_text(found.element)}" if found.element else ""
-        verb = "has" if found.statistic in ("NaN", "Inf") else "is"
+        verb = "has" if found.statistic in ("NaN", "Inf", "-Inf") else "is"
         x = f"the {found.statistic} {x}" if found.statistic and verb == "is" else x
         of = f" {found.statistic}" if verb == "has" else ""
         return f"{verb} {x}{of} in {a}, {y}{of} in {b}{where}{relative}"

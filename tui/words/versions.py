@@ -125,8 +125,8 @@ def uncounted(cursor: StepCursor, tensor: int) -> Iterator[Line]:
     if not found:
         return
     often = f"{len(found):,} times" if len(found) > 1 else "once"
-    how = f" was written to {often} through .data or numpy"
-    warning = Span("; no version counts that, and backward cannot notice it", "warn")
+    how = f" was written to {often}"
+    warning = Span(", which no version counts; backward cannot notice it", "warn")
     yield line(Span(cursor.tensor_label(tensor), "name"), how, _at(found[0].place), warning)
 
 
@@ -256,7 +256,7 @@ def _update(cursor: StepCursor, update: UpdateRecord, writes: int) -> Line:
     """`optimizer.step() (line 12)`; `(line 12, 2 writes)`: of these, nobody saw the version between."""
     said = expression(cursor.recording, update.place)
     notes = [update.place.at_line] if update.place is not None else []
-    if cursor.timeline.versions.is_behind(update):
+    if update.is_counted is False:
         notes.append("no version counts it")
     elif writes > 1:
         notes.append(_count(writes))

@@ -166,8 +166,10 @@ def _scale(x: Summary, y: Summary) -> float:
 def _statistics(x: Summary, y: Summary) -> list[tuple[str, Any, Any, float]]:
     """Each statistic of both, and how far it is apart beyond what two recorders may differ in."""
     rows: list[tuple[str, Any, Any, float]] = []
-    for name, count, its in (("NaN", x.nans, y.nans), ("Inf", x.infs, y.infs)):
-        rows.append((name, count, its, math.inf if count != its else 0.0))
+    counts = [("NaN", x.nans, y.nans), ("Inf", x.infs, y.infs), ("-Inf", x.negative_infs, y.negative_infs)]
+    for name, count, its in counts:
+        if count is not None and its is not None:
+            rows.append((name, count, its, math.inf if count != its else 0.0))
     scale = _scale(x, y)
     for name, slack in (("min", 0.0), ("max", 0.0), ("mean", STATISTICS), ("std", STATISTICS)):
         one, other = getattr(x, name), getattr(y, name)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from microtape.recording.file.json_records import Damaged, ValueType, check_integers, fields, shown
+from microtape.recording.file.json_records import Damaged, ValueType, check_integers, defaults, fields, shown
 from microtape.recording.tables.columns import (
     LONG,
     NONE,
@@ -128,12 +128,17 @@ class ColumnReader:
                 raise Damaged("a mapping with invalid keys")
             sizes = _sizes(count, items)
             return self._id_maps(sizes, names, items) if begins else Mappings(sizes, names, items)
-        kinds = fields_of(kind)
-        parts = _parts(stored, *kinds)
-        columns = {name: self._column(kinds[name], part, is_long) for name, part in zip(kinds, parts, strict=True)}
-        if len(set(map(len, columns.values()))) > 1:
+        kinds, missing = fields_of(kind), defaults(kind)
+        if type(stored) is dict:
+            missing = {name: one for name, one in missing.items() if name not in stored}
+        there = [name for name in kinds if name not in missing]
+        parts = _parts(stored, *there)
+        columns = {name: self._column(kinds[name], part, is_long) for name, part in zip(there, parts, strict=True)}
+        lengths = set(map(len, columns.values()))
+        if len(lengths) > 1:
             raise Damaged(f"columns of different lengths for {getattr(kind, '__name__', 'a pair')}")
-        return Records(None if origin is tuple else kind, columns)
+        columns |= {name: Items([one] * max(lengths)) for name, one in missing.items()}
+        return Records(None if origin is tuple else kind, {name: columns[name] for name in kinds})
 
     def _tuples(self, kind: Any, stored: Any, is_long: bool) -> Column:
         """Tuples of any length, each of which may be a table by itself: the steps of a pass."""

@@ -33,6 +33,11 @@ def fields(record: type) -> Mapping[str, Any]:
     return typing.get_type_hints(record, vars(sys.modules[record.__module__]), {"Value": ValueType})
 
 
+def defaults(record: Any) -> Mapping[str, Any]:
+    """The fields at the end of a record that may be missing in a file, as those of older formats are."""
+    return getattr(record, "_field_defaults", {})
+
+
 def reader(kind: Any, value: Reader) -> Reader:
     """A function from parsed JSON to `kind`, which raises `Damaged` for anything else.
 
@@ -55,11 +60,11 @@ def reader(kind: Any, value: Reader) -> Reader:
         read_each = _many(reader(arguments[0], value))
         return _numbers(arguments[0], read_each) if arguments[0] in (int, float | None) else read_each
     if origin is tuple:
-        return _row(tuple, "a tuple", [reader(argument, value) for argument in arguments])
+        return _row(tuple, "a tuple", [reader(argument, value) for argument in arguments], {})
     if origin is Mapping:
         return _mapping(arguments[0], reader(arguments[1], value))
     if issubclass(kind, tuple):
-        return _row(kind, kind.__name__, [reader(field, value) for field in fields(kind).values()])
+        return _row(kind, kind.__name__, [reader(field, value) for field in fields(kind).values()], defaults(kind))
     return _plain(kind)
 
 
@@ -122,11 +127,15 @@ def _numbers(kind: Any, read_each: Reader) -> Reader:
     return read
 
 
-def _row(kind: Any, name: str, readers: list[Reader]) -> Reader:
+def _row(kind: Any, name: str, readers: list[Reader], defaults: Mapping[str, Any]) -> Reader:
+    ends = [*defaults.values()]
+
     def read(row: Any) -> Any:
-        if type(row) is not list or len(row) != len(readers):
+        missing = len(readers) - len(row) if type(row) is list else -1
+        if not 0 <= missing <= len(ends):
             raise Damaged(f"{shown(row)} where there should be the {len(readers)} fields of {name}")
-        return tuple.__new__(kind, [read_one(item) for read_one, item in zip(readers, row, strict=True)])
+        found = [read_one(item) for read_one, item in zip(readers, row, strict=False)]
+        return tuple.__new__(kind, found + ends[len(ends) - missing :])
 
     return read
 

@@ -224,7 +224,8 @@ def read_array(packs: Sequence[_Array], pack: int, start: int, shape: Sequence[i
 
 def _summary(row: Any) -> Summary:
     made: Summary = _read_summary(row)
-    counts = (*made.shape, made.zeros, made.nans, made.infs, *made.histogram)
+    positive, negative = made.infs - (made.negative_infs or 0), made.negative_infs or 0
+    counts = (*made.shape, made.zeros, made.nans, positive, negative, *made.histogram)
     if kind_of(made.dtype) == "V" or min(counts) < 0 or max(counts) >= 2**63 or len(made.shape) > MOST_DIMENSIONS:
         raise Damaged("a summary that describes no array")
     if max(len(made.histogram), len(made.thumbnail), *map(len, made.thumbnail)) > _FINEST:

@@ -6,7 +6,7 @@ Note [Format of a .tape file]
   order of `model.py`, which `fields` repeats. An array is stored as its number in the table `values` (see `packing`).
   `packs` names the `.npy` members, one for each dtype, with the number of elements in each.
   Equal recordings give equal bytes (with the same zlib): keys are sorted and the zip contains no times.
-  Any change of the format raises `_VERSION`. An older file can be read if the fields it lacks may stay empty.
+  Any change of the format raises `_VERSION`. An older file can be read if the fields it lacks have a default.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.tables.columns import Column, Items
 
 _FORMAT = "microtape recording"
-_VERSION = 8
+_VERSION = 9
 ELEMENT_BUDGET = 4096
 TOTAL_BUDGET = 20_000_000
 SIZE_LIMIT = 2_000_000_000  # four times that of a chain of a million operations
@@ -62,13 +62,14 @@ _TABLES = (  # stored as columns
 _RECORDS = [kind for kind in vars(model).values() if isinstance(kind, type) and hasattr(kind, "_fields")]
 _MANY = {name: typing.get_args(kind)[0] for name, kind in fields(Recording).items() if name in _TABLES}
 _FIELDS = {kind.__name__: list(fields(kind)) for kind in (*_RECORDS, Recording)}
-_NEW_IN = {  # fields of a Recording by the format that added them
+_NEW_IN = {  # tables of a Recording by the format that added them
     8: ("alias_uses",),
     6: ("courses",),
     5: ("functions", "calls", "jacobians"),
     4: ("updates", "freed_by"),
     2: ("borders", "checks", "freed"),
 }
+_LATER = {9: (("Summary", "negative_infs"), ("UpdateRecord", "is_counted"))}  # fields of records, likewise
 _PARTS_OF = {  # records in theirs
     "functions": ("ArgumentRecord", "OutputRecord", "Variable"),
     "calls": ("CallStep",),
@@ -232,7 +233,8 @@ def _values(rows: Any, packs: list[Any]) -> Column:
 def _fields_before(version: int) -> dict[str, list[str]]:
     """The fields of an older format: 5 lacked courses, 4 calls too, 3 updates; 2 had the queues, 1 lacked borders."""
     new = _new_since(version)
-    then = {name: list(names) for name, names in _FIELDS.items()}
+    later = [one for since, fields in _LATER.items() if version < since for one in fields]
+    then = {kind: [name for name in names if (kind, name) not in later] for kind, names in _FIELDS.items()}
     then["Recording"] = [name for name in then["Recording"] if name not in new]
     for name in new:
         if name in _MANY:

@@ -131,7 +131,7 @@ def _candidates(value: Value | None, digits: int, ascii: bool, width: int) -> It
         about = _summarized_before(_Recorded(value)) if fixed else summarize(value, pictures=False)
         if 0 < value.size <= FEW and not about.nans + about.infs and about.min != about.max:
             yield from _begun(_listed(value.tolist(), _FEWEST), "..." if ascii else "…", width)
-        yield from _descriptions(about, digits, ascii, width, negative_infinities(value) if about.infs else None)
+        yield from _descriptions(about, digits, ascii, width)
 
 
 def _numbers(x: Any, digits: int) -> Iterator[str]:
@@ -161,22 +161,17 @@ def _listed(x: Any, digits: int) -> str:
     return "[" + ", ".join([_listed(row, digits) for row in x]) + "]"
 
 
-def negative_infinities(value: Value) -> int | None:
-    """How many numbers are -inf; None if that is not known, as of a summary, or if infinity has no sign."""
-    if isinstance(value, Summary) or value.dtype.kind != "f":
-        return None
-    return int(np.count_nonzero(value == -np.inf))
-
-
-def not_finite_counts(about: Summary, negative: int | None) -> Iterator[tuple[int, str]]:
-    """`3 NaN`, `1 +Inf`, `2 -Inf`, without those of which there are none; `3 Inf` if the signs are not known."""
-    infinite = [(about.infs, "Inf")] if negative is None else [(about.infs - negative, "+Inf"), (negative, "-Inf")]
+def not_finite_counts(about: Summary, *, signed: bool = True) -> Iterator[tuple[int, str]]:
+    """`3 NaN`, `1 +Inf`, `2 -Inf`, without those of which there are none; `3 Inf` if signs are not wanted or known."""
+    infinite, negative = [(about.infs, "Inf")], about.negative_infs
+    if signed and negative is not None:
+        infinite = [(about.infs - negative, "+Inf"), (negative, "-Inf")]
     yield from ((count, what) for count, what in [(about.nans, "NaN"), *infinite] if count)
 
 
-def _descriptions(about: Summary, digits: int, ascii: bool, width: int, negative: int | None = None) -> Iterator[str]:
-    """Texts for an array that is not listed; `negative` is how many of its numbers are -inf, if that is known."""
-    size, bad = math.prod(about.shape), _not_finite(about, negative)
+def _descriptions(about: Summary, digits: int, ascii: bool, width: int) -> Iterator[str]:
+    """Texts for an array that is not listed."""
+    size, bad = math.prod(about.shape), _not_finite(about)
     if size == 0:
         yield "[]"
     elif about.dtype == "bool":
@@ -190,7 +185,7 @@ def _descriptions(about: Summary, digits: int, ascii: bool, width: int, negative
         yield from _statistics((about.mean, about.std, about.min, about.max), about, digits, ascii, width, bad)
     if about.nans or about.infs:
         yield bad
-        yield _not_finite(about, None)
+        yield _not_finite(about, signed=False)
         yield "NaN" if about.nans else "Inf"
 
 
@@ -219,10 +214,10 @@ def _statistics(
             yield f"~0{plus_minus}{roughly[1]}"
 
 
-def _not_finite(about: Summary, negative: int | None) -> str:
+def _not_finite(about: Summary, *, signed: bool = True) -> str:
     """`3 NaN 1 -Inf`, `all NaN`, or an empty text."""
     size = math.prod(about.shape)
-    counts = not_finite_counts(about, negative)
+    counts = not_finite_counts(about, signed=signed)
     return _join(*(f"all {what}" if count == size else f"{count} {what}" for count, what in counts))
 
 

@@ -25,6 +25,7 @@ class Summary(NamedTuple):
     infs: int
     histogram: tuple[int, ...]  # counts in equal bins from min to max; estimated for a large array
     thumbnail: tuple[tuple[float | None, ...], ...]  # the array as a matrix of block means; None: no finite element
+    negative_infs: int | None = None  # how many of `infs` are -inf; None: complex, or a file of an older format
 
 
 Value: TypeAlias = "npt.NDArray[np.generic] | Summary"

@@ -72,6 +72,7 @@ def summarize(array: npt.NDArray[Any], *, pictures: bool = True) -> Summary:
         infs=(once.size - about.known - about.nans) * repeats,
         histogram=histogram,
         thumbnail=means,
+        negative_infs=None if array.dtype.kind == "c" else about.negative_infs * repeats,
     )
 
 
@@ -98,21 +99,23 @@ def from_parts(
 
     Args:
         shape, dtype: of the array.
-        statistics: minimum, maximum, mean / scale, std / scale, the counts of zeros, of NaN and of finite numbers, and
-            the scale.
+        statistics: minimum, maximum, mean / scale, std / scale, the counts of zeros, of NaN, of -inf and of finite
+            numbers, and the scale.
         sample: numbers of the array, some of which may be NaN or infinite.
         repeats: how often the array has each number that was measured.
         means: the thumbnail.
     """
-    low, high, mean, std, zeros, nans, count, scale = statistics
-    infs = math.prod(shape) - (int(nans) + int(count)) * repeats
-    about = Summary(shape, dtype, None, None, None, None, int(zeros) * repeats, int(nans) * repeats, infs, (), means)
+    low, high, mean, std, *counts, scale = statistics
+    zeros, nans, negative, count = (int(one) * repeats for one in counts)
+    infs = math.prod(shape) - nans - count
+    signed = None if dtype.startswith("complex") else negative
+    about = Summary(shape, dtype, None, None, None, None, zeros, nans, infs, (), means, signed)
     if not count:
         return about
     finite = sample[np.isfinite(sample)]
-    counts = _histogram([finite if finite.size else np.array([low, high])], low, high, int(count) * repeats)
+    histogram = _histogram([finite if finite.size else np.array([low, high])], low, high, count)
     mean, std = (low, 0.0) if low == high else (mean * scale, std * scale)
-    return about._replace(min=low, max=high, mean=mean, std=std, histogram=counts)
+    return about._replace(min=low, max=high, mean=mean, std=std, histogram=histogram)
 
 
 def reshaped(summary: Summary, array: npt.NDArray[Any]) -> Summary:
@@ -146,6 +149,7 @@ class _Measured(NamedTuple):
     std: float | None
     zeros: int
     nans: int
+    negative_infs: int
     known: int
     finite: list[_Numbers]
 
@@ -164,7 +168,7 @@ def _as_numbers(array: npt.NDArray[Any]) -> _Numbers:
 
 def _measured(numbers: _Numbers) -> _Measured:
     """The statistics of one-dimensional numbers, block by block."""
-    zeros = nans = count = 0
+    zeros = nans = negative = count = 0
     low, high, total, squares = math.inf, -math.inf, 0.0, 0.0
     finite = []
     quick = numbers.size > _EXACT
@@ -173,6 +177,7 @@ def _measured(numbers: _Numbers) -> _Measured:
         least, most = float(block.min()), float(block.max())
         if not (math.isfinite(least) and math.isfinite(most)):
             nans += int(np.count_nonzero(np.isnan(block)))
+            negative += int(np.count_nonzero(block == -np.inf))
             block = block[np.isfinite(block)]
             if not block.size:
                 continue
@@ -185,7 +190,7 @@ def _measured(numbers: _Numbers) -> _Measured:
             sums = _sums(block)
             total, squares = total + sums[0], squares + sums[1]
     if not count:
-        return _Measured(None, None, None, None, 0, nans, 0, [])
+        return _Measured(None, None, None, None, 0, nans, negative, 0, [])
     mean, square = total / count, squares / count
     variance = square - mean * mean
     if low == high:
@@ -194,7 +199,7 @@ def _measured(numbers: _Numbers) -> _Measured:
         std = math.sqrt(variance)
     else:
         mean, std = _mean_and_std(finite, count, max(abs(low), abs(high)))
-    return _Measured(low, high, mean, std, zeros, nans, count, finite)
+    return _Measured(low, high, mean, std, zeros, nans, negative, count, finite)
 
 
 def _sums(block: _Numbers) -> tuple[float, float]:

@@ -4,12 +4,12 @@ Note [Memory and its versions]
   A tensor, its views and the tensors detached from it share one memory, and one version counter: a write through any of
   them is a new version of all. Here a memory is named by the tensor that owns it. A write may count more than once: a
   Function whose forward runs `x.add_(1)` and calls `mark_dirty(x)` takes x from version 0 to 2. NB: a write through
-  `x.data` or numpy counts as no version. A recording of several passes gives it one all the same, as it has two values.
+  `x.data` or numpy, or by a fused optimiser of PyTorch's, counts as no version. A recording of several passes gives it
+  one all the same, as it has two values.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,16 +30,11 @@ from microtape.recording.model.model import (
     UpdateRecord,
     Value,
 )
-from microtape.recording.model.source import expression
 from microtape.recording.tables.fields import picked, truths
 
 Fate: TypeAlias = Literal["intact", "lost", "unused"]
 """What became of a saved tensor: backward found it as it was saved; it was overwritten before; backward did not ask for
 it. Without a pass, or in a pass that failed earlier: what would become of it."""
-
-
-_BEHIND = re.compile(r"\.data\b|\bnumpy\b")  # in the line of a write, or where the written variable was made
-_WRITTEN = re.compile(r"[^\W\d]\w*")
 
 
 class Saver(NamedTuple):
@@ -125,22 +120,9 @@ class Versions:
         return tuple(self._saver(node, ref) for node, ref in saved if node.id < write.tape)
 
     def uncounted(self, tensor: int) -> tuple[UpdateRecord, ...]:
-        """The updates of a leaf that made no version: those through `.data` or numpy."""
-        return tuple(one for one in self._unplaced(self.owner(tensor)) if self.is_behind(one))
-
-    def is_behind(self, update: UpdateRecord) -> bool:
-        """Whether an update is known to have gone behind the versions.
-
-        If they have risen meanwhile, only its line tells: the recorder for PyTorch records no write to a leaf by
-        itself, unless it overwrites what a node has saved.
-        """
-        unplaced = self._unplaced(update.tensor)
-        if update.place is None or update not in self._made_by_updates.get(update.tensor, {}).values():
-            return update in unplaced
-        said, source = expression(self._recording, update.place), self._recording.sources.get(update.place.file, "")
-        written = _WRITTEN.match(said)
-        made = re.findall(rf"\b{written[0]}\s*=[^=].*", source) if written is not None else []
-        return any(_BEHIND.search(one) for one in (said, *made))
+        """The updates of a leaf that made no version: through `.data` or numpy, or by a fused optimiser of torch's."""
+        owner = self.owner(tensor)
+        return tuple(one for one in self._recording.updates if one.tensor == owner and one.is_counted is False)
 
     def _unplaced(self, owner: int) -> list[UpdateRecord]:
         """The updates of a leaf that no recorded write began."""

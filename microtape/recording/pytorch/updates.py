@@ -16,7 +16,7 @@ from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
-from microtape.recording.pytorch.tensors import storage_of
+from microtape.recording.pytorch.tensors import storage_of, version_of
 
 _Elements = npt.NDArray[np.float64]
 _MOST = 4096
@@ -29,8 +29,8 @@ _NOT_STEPPED: Any = object()
 class _Sample:
     """Evenly spaced elements of a leaf, perhaps still on a device."""
 
-    def __init__(self, taken: Any, count: int) -> None:
-        self._taken, self._count = taken, count
+    def __init__(self, taken: Any, count: int, version: int) -> None:
+        self._taken, self._count, self.version = taken, count, version
         self.moment = next_moment()
 
     @property
@@ -78,6 +78,7 @@ class _Update(NamedTuple):
     change: float | None
     site: CallSite | None
     is_reached: bool  # whether a pass has reached the leaf
+    is_counted: bool | None  # whether its version has risen; None: it has not changed
 
 
 class Updates:
@@ -190,18 +191,19 @@ class Updates:
             if _differ(old, new):
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
                 site = written if one.stepped in (None, _NOT_STEPPED) else one.stepped
-                self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached))
+                is_counted = one.new.version != one.old.version
+                self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached, is_counted))
             elif one.leaf.is_leaf and (one.stepped is not _NOT_STEPPED or one.written is not None):
                 is_step = one.stepped is not _NOT_STEPPED
                 change = 0.0 if is_step and not one.is_undone else None
                 site = one.stepped if is_step else written
-                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), change, site, one.is_reached))
+                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), change, site, one.is_reached, None))
 
     def _sample(self, leaf: SeenTensor) -> _Sample | None:
         """Evenly spaced elements of a leaf."""
         tensor = leaf.tensor
         taken = self._values.sample_of(tensor, _MOST) if tensor is not None else None
-        return _Sample(taken, tensor.numel()) if tensor is not None and taken is not None else None
+        return _Sample(taken, tensor.numel(), version_of(tensor)) if tensor is not None and taken is not None else None
 
     def settled(self, passes: int) -> Sequence[_Update]:
         """All updates until now; those that are open end here."""

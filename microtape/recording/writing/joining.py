@@ -145,13 +145,12 @@ def _updates(segment: Segment, sources: Sources, count: int) -> list[UpdateRecor
         if one.site is not None and one.site not in known and not one.is_reached:
             segment.tape.put(one.leaf)
             known.add(one.site)
-    return [
-        UpdateRecord(
-            tensor, sources.place(one.site) if one.site is not None else None, one.passes, one.norm, one.change
-        )
-        for one in found
-        if (tensor := number(one.leaf)) is not None
-    ]
+    records = []
+    for one in found:
+        if (tensor := number(one.leaf)) is not None:
+            place = sources.place(one.site) if one.site is not None else None
+            records.append(UpdateRecord(tensor, place, one.passes, one.norm, one.change, one.is_counted))
+    return records
 
 
 def _alias_uses(segment: Segment, sources: Sources) -> list[AliasUseRecord]:
@@ -366,7 +365,8 @@ def _summary(value: Value) -> Summary:
 
 def _same_statistics(a: Summary, b: Summary) -> bool:
     """Whether two summaries can be of the same numbers: their means may have been rounded differently."""
-    if (a.shape, a.min, a.max, a.zeros, a.nans, a.infs) != (b.shape, b.min, b.max, b.zeros, b.nans, b.infs):
+    same = "shape", "min", "max", "zeros", "nans", "infs", "negative_infs"
+    if any(getattr(a, name) != getattr(b, name) for name in same):
         return False
     if a.mean is None or b.mean is None or a.std is None:
         return a.mean == b.mean

@@ -17,8 +17,11 @@ _NONE: npt.NDArray[Any] = np.zeros(0)
 class _Update:
     """The writes to one leaf between two passes. `old` is its value before the first of them."""
 
-    def __init__(self, leaf: TensorState, passes: int, old: npt.NDArray[Any], site: CallSite | None) -> None:
+    def __init__(
+        self, leaf: TensorState, passes: int, old: npt.NDArray[Any], site: CallSite | None, is_counted: bool
+    ) -> None:
         self.leaf, self.passes, self.old, self.site = leaf, passes, old, site
+        self.is_counted: bool | None = is_counted  # whether the first write raised the leaf's version
         self.is_reached = True  # whether a pass has reached the leaf
         self.norm: float | None = None
         self.change: float | None = None
@@ -78,9 +81,7 @@ class Updates:
     def behind(self, tensor: TensorState) -> TensorState | None:
         """The leaf that backward has reached and that a write to `tensor` changes, but not its version; or None."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
-        if leaf is None or leaf is tensor:
-            return None
-        return leaf if tensor.version is None or tensor.version is not leaf.version else None
+        return leaf if leaf is not None and not _share_versions(tensor, leaf) else None
 
     def is_as_reached(self, leaf: TensorState) -> bool:
         """Whether backward has reached the leaf, and nothing was written to it since the last pass began."""
@@ -90,7 +91,7 @@ class Updates:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
         if leaf is not None:
-            self._opened(leaf, passes, leaf.array)
+            self._opened(leaf, passes, leaf.array, is_counted=_share_versions(tensor, leaf))
 
     def stepped(self, parameters: Iterable[TensorState], passes: int) -> None:
         """An optimiser has stepped. A parameter that it has left as it was has an update, too, with a change of 0.
@@ -98,14 +99,14 @@ class Updates:
         Writes during a pass are not noted, so there, in a hook, the old value is the one before the pass.
         """
         for one in parameters:
-            self._opened(one, passes, self._seen.get(id(one), one.array))
+            self._opened(one, passes, self._seen.get(id(one), one.array), is_counted=True)
 
-    def _opened(self, leaf: TensorState, passes: int, old: npt.NDArray[Any]) -> None:
+    def _opened(self, leaf: TensorState, passes: int, old: npt.NDArray[Any], *, is_counted: bool) -> None:
         """Note the leaf's old value, if this is the first write since the last pass began."""
         if (opened := self._open.get(id(leaf))) is not None:
             opened.goes_on()
         else:
-            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), user_site())
+            opened = self._open[id(leaf)] = _Update(leaf, passes, old.copy(), user_site(), is_counted)
             opened.is_reached = id(leaf) in self._leaves or (
                 leaf.meta is not None and leaf.meta.accumulator is not None
             )
@@ -115,7 +116,7 @@ class Updates:
         for key, leaf in self._leaves.items():  # those that were given other memory, as by `w.data = ...`
             before = self._seen.get(key)
             if key not in self._open and before is not None and not _same(before, leaf.array):
-                self._open[key] = _Update(leaf, passes, before, None)
+                self._open[key] = _Update(leaf, passes, before, None, is_counted=False)
         for key, one in self._open.items():
             self._seen.pop(key, None)
             one.settle()
@@ -127,6 +128,11 @@ class Updates:
         self._close(passes)
         self._look()
         return self._found
+
+
+def _share_versions(tensor: TensorState, leaf: TensorState) -> bool:
+    """Whether a write to `tensor` raises the version of the leaf whose memory it has."""
+    return tensor is leaf or (tensor.version is not None and tensor.version is leaf.version)
 
 
 def _norm(array: npt.NDArray[Any]) -> float | None:

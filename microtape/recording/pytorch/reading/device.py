@@ -18,6 +18,7 @@ from microtape.recording.model.thumbnail import block_starts, means_of_blocks
 from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
 
 _BLOCK = 1 << 21  # elements that are measured together, so that little memory is needed
+_STATISTICS = 9  # numbers that `_statistics` finds
 _LARGE, _SMALL = 1e150, 1e-100  # magnitudes beyond which squares of float64 are infinite or 0
 _SINGLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.float16, torch.bfloat16, torch.float32}
 
@@ -62,8 +63,9 @@ class Fetcher:
 
         def summary(raw: _Bytes) -> Value:
             found = raw.view(np.float64)
-            sums = found[8 + SAMPLED :].reshape(2, rows, -1)
-            return from_parts(shape, dtype, found[:8].tolist(), found[8 : 8 + SAMPLED], repeats, means_of_blocks(*sums))
+            statistics, sample, sums = np.split(found, [_STATISTICS, _STATISTICS + SAMPLED])
+            means = means_of_blocks(*sums.reshape(2, rows, -1))
+            return from_parts(shape, dtype, statistics.tolist(), sample, repeats, means)
 
         return self._wait(_bytes_of(parts), summary)
 
@@ -149,7 +151,7 @@ def _bytes_of(tensor: torch.Tensor) -> torch.Tensor:
 def _measured(tensor: Any) -> tuple[int, torch.Tensor, int]:
     """How often each element is repeated, what is to be fetched, and how many rows the thumbnail has.
 
-    To be fetched are eight statistics, a sample, the sums of blocks, and how many finite elements each block has.
+    To be fetched are the statistics, a sample, the sums of blocks, and how many finite elements each block has.
     """
     once = _once(tensor)
     numbers = _numbers(once)
@@ -159,7 +161,7 @@ def _measured(tensor: Any) -> tuple[int, torch.Tensor, int]:
     places = torch.from_numpy(sample_places(flat.numel())).to(flat.device, non_blocking=True)
     repeated = [stride == 0 for stride in tensor.stride()]
     shown = numbers.expand(shown_repeats(tuple(tensor.shape), repeated))
-    sums, counts = _blocks(shown.reshape(-1, shown.shape[-1] if shown.dim() else 1), statistics[7])
+    sums, counts = _blocks(shown.reshape(-1, shown.shape[-1] if shown.dim() else 1), statistics[-1])
     parts = [statistics, flat[places].double(), sums.reshape(-1), counts.reshape(-1)]
     return tensor.numel() // once.numel(), torch.cat(parts), len(sums)
 
@@ -172,7 +174,7 @@ def _numbers(once: Any) -> Any:
 
 
 def _statistics(flat: Any) -> torch.Tensor:
-    """The smallest and largest finite number, mean, deviation, the counts of zeros, NaN and finite ones, and a scale.
+    """The least and largest finite number, mean, deviation, counts of zeros, NaN, -inf and finite ones, and a scale.
 
     The mean and the deviation are those of the numbers divided by the scale.
     """
@@ -184,13 +186,15 @@ def _statistics(flat: Any) -> torch.Tensor:
     count = torch.stack([here.sum() for here in known]).sum().double()
     zeros = torch.stack([(one == 0).sum() for one in blocks]).sum().double()
     nans = torch.stack([one.isnan().sum() for one in blocks]).sum().double()
+    negative = torch.stack([(one == -torch.inf).sum() for one in blocks]).sum().double()
     largest = torch.maximum(low.abs(), high.abs())
     is_usual = (largest < _LARGE) & (largest > _SMALL) | (largest == 0)
     scale = torch.where(is_usual | ~largest.isfinite(), 1.0, largest).double()
     finite = [one.where(here, 0).double() / scale for one, here in zip(blocks, known, strict=True)]
     mean = torch.stack([one.sum() for one in finite]).sum() / count
     squares = [((one - mean).square() * here).sum() for one, here in zip(finite, known, strict=True)]
-    return torch.stack([low, high, mean, (torch.stack(squares).sum() / count).sqrt(), zeros, nans, count, scale])
+    std = (torch.stack(squares).sum() / count).sqrt()
+    return torch.stack([low, high, mean, std, zeros, nans, negative, count, scale])
 
 
 def _blocks(matrix: Any, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -94,6 +94,8 @@ def test_thumbnails_of_other_elements_are_not_compared() -> None:
 def test_summaries_count_what_is_not_finite() -> None:
     found = worst(summarize(array(1.0, NAN)), summarize(array(1.0, 1.0)))
     assert (found.statistic, found.a, found.b) == ("NaN", 1, 0)
+    found = worst(summarize(array(1.0, np.inf)), summarize(array(1.0, -np.inf)))
+    assert (found.statistic, found.a, found.b) == ("-Inf", 0, 1)
 
 
 def test_a_summary_without_statistics_is_unknown() -> None:

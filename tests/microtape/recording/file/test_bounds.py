@@ -174,6 +174,7 @@ def tensors(**changes: Any) -> dict[str, Any]:
         (tensors(shape=(1,) * 65), "65 dimensions"),
         (tensors(values={0: SUMMARY._replace(histogram=(1,) * 65)}), "more detail"),
         (tensors(values={0: SUMMARY._replace(thumbnail=((0.5,) * 65,))}), "more detail"),
+        (tensors(values={0: SUMMARY._replace(infs=1, negative_infs=2)}), "describes no array"),
         ({"nodes": tuple(one._replace(sequence_nr=2**63) for one in CHAIN.nodes)}, "out of range"),
         ({"passes": (CHAIN.passes[0]._replace(steps=(STEP._replace(deliveries=STEP.deliveries * 9),)),)}, "deliveries"),
         ({"calls": (*(call(k, into(k + 1)) for k in range(300)), call(300))}, "calls around it"),

@@ -77,8 +77,8 @@ def test_unchanged_it_is_read(path: Path) -> None:
 
 
 def test_a_later_format_names_the_versions(path: Path) -> None:
-    change(path, lambda top: top.update(version=9))
-    assert "written by another version of microtape (format 9; this one reads formats 1 to 8)" in refusal(path)
+    change(path, lambda top: top.update(version=10))
+    assert "written by another version of microtape (format 10; this one reads formats 1 to 9)" in refusal(path)
 
 
 def test_a_format_that_is_not_what_it_was(path: Path) -> None:

@@ -21,6 +21,7 @@ from microtape.errors import RecordingError
 from microtape.recording.engines import record
 from microtape.recording.file.tape_file import load, save
 from microtape.recording.findings import findings
+from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import Recording, Summary
 from microtape.recording.model.summary import summarize
 from microtape.recording.moments.moment import PassTimeline
@@ -136,6 +137,15 @@ def test_a_file_of_format_7_is_read_still() -> None:
     assert [one.kind for one in recording.borders] == ["not an argument", "no_grad"] * 2
     assert len(recording.updates) == 2
     assert recording.alias_uses == ()
+
+
+def test_a_file_of_format_8_is_read_still() -> None:
+    """It had neither the signs of infinities in summaries nor whether an update counted as a version."""
+    recording = load(Path(__file__).parent / "golden" / "version8.tape")
+    summaries = [one for one in arrays_of(recording) if isinstance(one, Summary) and one.infs]
+    assert [(one.infs, one.negative_infs) for one in summaries] == [(6, None), (6, None)]
+    assert [format_value(one, 20) for one in summaries] == ["all Inf", "all Inf"]
+    assert [one.is_counted for one in recording.updates] == [None, None]
 
 
 def test_a_number_that_comes_again_and_again_is_kept_once(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def exact(array: np.ndarray) -> Summary:
         "zeros": int((array == 0).sum()),
         "nans": int(np.isnan(array).sum()),
         "infs": int((~finite & ~np.isnan(array)).sum()),
+        "negative_infs": None if array.dtype.kind == "c" else int((array == -np.inf).sum()),
         "thumbnail": block_means(numbers, finite),
     }
     if not kept.size:
@@ -88,7 +89,7 @@ def assert_describes(about: Summary, array: np.ndarray, tolerance: float, *, sam
     NB: numpy gives the magnitude of a complex number up to its last bit, in which layouts differ.
     """
     told = exact(array)
-    names = ("shape", "dtype", "zeros", "nans", "infs")
+    names = ("shape", "dtype", "zeros", "nans", "infs", "negative_infs")
     assert [getattr(about, name) for name in names] == [getattr(told, name) for name in names]
     last_bit = 2 * float(np.finfo(array.dtype).eps) if array.dtype.kind == "c" else 0.0
     assert (about.min, about.max) == (

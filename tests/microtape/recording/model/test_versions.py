@@ -275,3 +275,4 @@ def test_a_write_through_data_is_an_update_that_no_version_counts():
     w = tensor_named(recording, "w")
     assert [one.number for one in versions.of(w)] == [0, 1, 2]
     assert [one.passes for one in versions.uncounted(w)] == [1, 2]
+    assert [one.is_counted for one in recording.updates] == [False, False]

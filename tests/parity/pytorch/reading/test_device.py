@@ -34,7 +34,7 @@ def assert_same(value, expected):
         assert (value.dtype, value.shape) == (expected.dtype, expected.shape)
         assert value.tobytes() == expected.tobytes()
         return
-    exact = ("shape", "dtype", "min", "max", "zeros", "nans", "infs")
+    exact = ("shape", "dtype", "min", "max", "zeros", "nans", "infs", "negative_infs")
     assert [getattr(value, name) for name in exact] == [getattr(expected, name) for name in exact]
     scale = max(abs(expected.min or 0), abs(expected.max or 0))
     assert value.mean == pytest.approx(expected.mean, rel=1e-4, abs=1e-5 * scale)
@@ -57,7 +57,7 @@ def large_tensors(torch):
     torch.manual_seed(0)
     plain = torch.randn(150, 200)
     broken = plain.clone()
-    broken[3, 5:9], broken[7] = torch.nan, torch.inf
+    broken[3, 5:9], broken[7], broken[9, :3] = torch.nan, torch.inf, -torch.inf
     return {
         "plain": plain,
         "vector": torch.randn(LARGE),

@@ -202,6 +202,8 @@ def _told(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def told(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self.has_stepped = True
+        if (watcher := watch.watcher) is not None:
+            watcher.stepping([p for group in self.param_groups for p in group["params"]])
         returned = step(self, *args, **kwargs)
         if (watcher := watch.watcher) is not None:
             watcher.stepped([p for group in self.param_groups for p in group["params"]])

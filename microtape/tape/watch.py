@@ -71,6 +71,9 @@ class Watcher:
     def replacing(self, tensor: TensorState) -> None:
         """`tensor` is about to be given other memory, by `tensor.data = ...`."""
 
+    def stepping(self, parameters: Sequence[TensorState]) -> None:
+        """The step of an optimiser with these parameters is about to begin."""
+
     def stepped(self, parameters: Sequence[TensorState]) -> None:
         """The step of an optimiser has ended; these are its parameters, whether or not it changed them."""
 

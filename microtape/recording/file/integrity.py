@@ -149,7 +149,8 @@ class _Records(References):
 
     def _update(self, one: UpdateRecord, where: str) -> None:
         self.tensor_id(one.tensor, where)
-        self.place(one.place, where)
+        for place in (one.place, one.again):
+            self.place(place, where)
         within(one.passes, MOST, where)
 
     def _alias_use(self, one: AliasUseRecord, where: str) -> None:

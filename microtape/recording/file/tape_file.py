@@ -69,7 +69,9 @@ _NEW_IN = {  # tables of a Recording by the format that added them
     4: ("updates", "freed_by"),
     2: ("borders", "checks", "freed"),
 }
-_LATER = {9: (("Summary", "negative_infs"), ("UpdateRecord", "is_counted"))}  # fields of records, likewise
+_LATER = {  # fields of other records, likewise
+    9: (("Summary", "negative_infs"), ("UpdateRecord", "again"), ("UpdateRecord", "is_counted")),
+}
 _PARTS_OF = {  # records in theirs
     "functions": ("ArgumentRecord", "OutputRecord", "Variable"),
     "calls": ("CallStep",),

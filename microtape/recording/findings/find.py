@@ -59,6 +59,7 @@ from microtape.recording.findings.training.leftovers import left_by_another_loss
 from microtape.recording.findings.training.one_memory import one_memory
 from microtape.recording.findings.training.piled_hooks import piled_hooks
 from microtape.recording.findings.training.repeated import repeated_layers
+from microtape.recording.findings.training.repeated_steps import repeated_steps
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
 from microtape.recording.findings.training.scaled import steps_without_scaler
@@ -99,13 +100,13 @@ _DETECTORS: tuple[_Detector, ...] = (
     results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
     stale_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
     zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
-    clipped_in_vain, clipped_in_parts, steps_without_scaler, forgetful_optimizers, written_through_a_view,
-    taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels, gathered_along_the_batch,
-    added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions, probabilities_for_scores,
-    wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms, variances_of_zero,
-    unfit_targets, similarities_with_itself, bounded_scores, targets_out_of_reach, attention, masks_of_zeros,
-    learning_targets, learned_advantages, growing_graphs, piled_hooks, vanishing_and_exploding, large_updates,
-    nothing_to_divide, wrong_order,
+    clipped_in_vain, clipped_in_parts, steps_without_scaler, repeated_steps, forgetful_optimizers,
+    written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
+    gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,
+    probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,
+    variances_of_zero, unfit_targets, similarities_with_itself, bounded_scores, targets_out_of_reach, attention,
+    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks, vanishing_and_exploding,
+    large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

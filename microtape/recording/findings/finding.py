@@ -31,6 +31,7 @@ FindingKind: TypeAlias = Literal[
     "fitted gradient",  # a Function's backward returned another shape or dtype, which the engine has converted
     "accumulated",  # .grad adds up over passes and is never reset
     "no update",  # an optimiser's step changed nothing, though gradients had come
+    "repeated step",  # with gradients that a step before has used
     "forgetting",  # an optimiser that is made anew for each step
     "large update",
     "broadcast",  # that nobody meant

@@ -224,6 +224,7 @@ class UpdateRecord(NamedTuple):
     passes: int  # how many passes had begun before
     norm: float | None  # of the leaf before the first write; None: not finite
     change: float | None  # the norm of the difference; None: not finite, undone by other writes, or the shape changed
+    again: Place | None = None  # the last step that used its gradient as a step before had done, with no pass between
     is_counted: bool | None = None  # whether the leaf's version has risen; None: unchanged, or a file of an old format
 
 

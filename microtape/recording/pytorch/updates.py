@@ -17,6 +17,7 @@ from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
 from microtape.recording.pytorch.reading.device import Pending
 from microtape.recording.pytorch.reading.values import Values
 from microtape.recording.pytorch.tensors import storage_of, version_of
+from microtape.recording.writing.updates import UsedGradients
 
 _Elements = npt.NDArray[np.float64]
 _MOST = 4096
@@ -62,6 +63,7 @@ class _Look(NamedTuple):
     new: _Sample
     stepped: CallSite | None  # the step of an optimiser that was asked to update it, or _NOT_STEPPED
     is_undone: bool  # whether others may have undone that step: they wrote to the leaf after it
+    again: CallSite | None  # the last step with a gradient that a step before has used
     written: Write | None  # the last one, if it came after `old` was read
     is_reached: bool = True  # whether a pass has reached it
 
@@ -78,6 +80,7 @@ class _Update(NamedTuple):
     change: float | None
     site: CallSite | None
     is_reached: bool  # whether a pass has reached the leaf
+    again: CallSite | None
     is_counted: bool | None  # whether its version has risen; None: it has not changed
 
 
@@ -96,18 +99,31 @@ class Updates:
         self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
         self._after_step: dict[SeenTensor, int] = {}  # when the last step of these leaves had ended
+        self._gradients = UsedGradients()
+        self._again: dict[SeenTensor, CallSite | None] = {}  # leaves whose gradient a step has used once more
 
-    def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
-        """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
-        self._stepped.setdefault(leaf, site)
-        if (earlier := self._kept_earlier) is not None:
-            earlier.stepped(leaf, site)
+    def stepping(self, parameters: Sequence[tuple[SeenTensor, torch.Tensor | None]], site: CallSite | None) -> None:
+        """An optimiser steps. Each of its parameters comes with its gradient.
 
-    def step_ended(self, leaf: SeenTensor) -> None:
-        """The step of an optimiser has ended, and the leaf is among its parameters."""
-        self._after_step[leaf] = next_moment()
+        If a parameter stays as it is, that is worth a record.
+        """
+        for leaf, _ in parameters:
+            if self._is_written_after_step(leaf):
+                self._gradients.forget(leaf)
+        is_outermost = self._gradients.begins()
+        for leaf, gradient in parameters:
+            if is_outermost and gradient is not None and self._gradients.use(leaf, gradient, version_of(gradient)):
+                self._again[leaf] = site
+            self._stepped.setdefault(leaf, site)
         if (earlier := self._kept_earlier) is not None:
-            earlier.step_ended(leaf)
+            earlier.stepping(parameters, site)
+
+    def step_ended(self, parameters: Iterable[SeenTensor]) -> None:
+        """The step of an optimiser with these parameters has ended."""
+        self._gradients.ended()
+        self._after_step.update(dict.fromkeys(parameters, next_moment()))
+        if (earlier := self._kept_earlier) is not None:
+            earlier.step_ended(parameters)
 
     @property
     def _kept_earlier(self) -> Updates | None:
@@ -159,14 +175,18 @@ class Updates:
             old, self._before[leaf] = self._before[leaf], sample
             stepped = self._stepped.pop(leaf, _NOT_STEPPED)
             written, is_undone = self._written_since(old.moment, leaf), self._is_written_after_step(leaf)
-            self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, written))
+            again = self._again.get(leaf)
+            self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, again, written))
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
             if leaf.is_leaf and sample is not None:
                 is_undone = self._is_written_after_step(leaf)
-                self._looks.append(_Look(leaf, passes, sample, sample, site, is_undone, None, is_reached=False))
+                again = self._again.get(leaf)
+                self._looks.append(_Look(leaf, passes, sample, sample, site, is_undone, again, None, is_reached=False))
         self._stepped.clear()
         self._after_step.clear()
+        self._again.clear()
+        self._gradients.clear()
 
     def _written_since(self, moment: int, leaf: SeenTensor) -> Write | None:
         """The last write into the leaf's memory, if it came after this moment."""
@@ -192,12 +212,15 @@ class Updates:
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
                 site = written if one.stepped in (None, _NOT_STEPPED) else one.stepped
                 is_counted = one.new.version != one.old.version
-                self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached, is_counted))
+                self._found.append(
+                    _Update(one.leaf, one.passes, norm, change, site, one.is_reached, one.again, is_counted)
+                )
             elif one.leaf.is_leaf and (one.stepped is not _NOT_STEPPED or one.written is not None):
                 is_step = one.stepped is not _NOT_STEPPED
                 change = 0.0 if is_step and not one.is_undone else None
                 site = one.stepped if is_step else written
-                self._found.append(_Update(one.leaf, one.passes, _norm(new, scale), change, site, one.is_reached, None))
+                norm = _norm(new, scale)
+                self._found.append(_Update(one.leaf, one.passes, norm, change, site, one.is_reached, one.again, None))
 
     def _sample(self, leaf: SeenTensor) -> _Sample | None:
         """Evenly spaced elements of a leaf."""

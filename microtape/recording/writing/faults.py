@@ -34,6 +34,7 @@ MISSING_WITHOUT = {  # the event -> what is missing without it
     "compared": "a comparison",
     "writing": "a write to a leaf",
     "replacing": "a write to a leaf",
+    "stepping": "the step of an optimiser",
     "stepped": "the step of an optimiser",
     "call_started": "what happens in a function that backward or apply calls",
     "call_ended": "what happens in a function that backward or apply calls",

@@ -148,8 +148,8 @@ def _updates(segment: Segment, sources: Sources, count: int) -> list[UpdateRecor
     records = []
     for one in found:
         if (tensor := number(one.leaf)) is not None:
-            place = sources.place(one.site) if one.site is not None else None
-            records.append(UpdateRecord(tensor, place, one.passes, one.norm, one.change, one.is_counted))
+            place, again = (sources.place(site) if site is not None else None for site in (one.site, one.again))
+            records.append(UpdateRecord(tensor, place, one.passes, one.norm, one.change, again, one.is_counted))
     return records
 
 

@@ -279,6 +279,11 @@ class Recorder(Watcher, Displayed):
             self.seal()
 
     @shielded
+    def stepping(self, parameters: Sequence[TensorState]) -> None:
+        """See Watcher."""
+        self.updates.stepping(parameters)
+
+    @shielded
     def stepped(self, parameters: Sequence[TensorState]) -> None:
         """See Watcher."""
         self.updates.stepped(parameters, self.count)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import weakref
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class _Update:
         self.leaf, self.passes, self.old, self.site = leaf, passes, old, site
         self.is_counted: bool | None = is_counted  # whether the first write raised the leaf's version
         self.is_reached = True  # whether a pass has reached the leaf
+        self.again: CallSite | None = None  # the last step with a gradient that a step before has used
         self.norm: float | None = None
         self.change: float | None = None
         self.has_changed = False  # whether the leaf is known to have changed, though it may change back
@@ -43,6 +45,42 @@ class _Update:
         self.old = _NONE
 
 
+class UsedGradients:
+    """Which gradients the steps of optimisers have used since the last pass.
+
+    A step inside of another one, as that of an optimiser that wraps others, is a part of it.
+    """
+
+    def __init__(self) -> None:
+        self._running = 0  # steps
+        self._used: dict[Hashable, tuple[weakref.ref[Any], int]] = {}  # by leaf: its gradient, and that one's version
+
+    def begins(self) -> bool:
+        """A step begins; whether it is the outermost."""
+        self._running += 1
+        return self._running == 1
+
+    def ended(self) -> None:
+        """A step has ended."""
+        self._running = max(self._running - 1, 0)
+
+    def use(self, leaf: Hashable, gradient: Any, version: int) -> bool:
+        """A step uses a gradient; whether a step before has used it, as it is now."""
+        known, version_before = self._used.get(leaf, (None, 0))
+        self._used[leaf] = weakref.ref(gradient), version
+        return known is not None and known() is gradient and version == version_before
+
+    def forget(self, leaf: Hashable) -> None:
+        """Somebody else has written to the leaf: that a step uses its gradient once more may be meant."""
+        if not self._running:
+            self._used.pop(leaf, None)
+
+    def clear(self) -> None:
+        """A pass begins; or one has begun inside of a step, whose end matters no more."""
+        self._running = 0
+        self._used.clear()
+
+
 class Updates:
     """Notes the writes to the leaves that backward has reached, also those through `.data` or another alias."""
 
@@ -54,13 +92,15 @@ class Updates:
         self._found: list[_Update] = []
         self._reached: dict[int, TensorState] = {}  # the leaves that passes have reached in this segment
         self._reached_before: dict[int, TensorState] = {}  # and in the previous one
+        self._gradients = UsedGradients()
+        self._again: dict[int, CallSite | None] = {}  # id of a leaf -> the step that used its gradient once more
 
     def next_segment(self, passes: int) -> Updates:
         """Close the updates of this segment; returns those of the next, of the same leaves."""
         self._close(passes)
         following = Updates()
         following._leaves = {**self._reached_before, **self._reached}
-        following._reached_before = self._reached
+        following._reached_before, following._gradients = self._reached, self._gradients
         following._look()
         self._leaves = {}
         return following
@@ -68,6 +108,7 @@ class Updates:
     def pass_began(self, leaves: Iterable[TensorState], passes: int) -> None:
         """Close the updates since the last pass, and watch these leaves. `passes`: how many had begun before."""
         self._close(passes)
+        self._gradients.clear()
         for leaf in leaves:
             self._leaves[id(leaf)] = self._reached[id(leaf)] = leaf
         self._look()
@@ -91,13 +132,25 @@ class Updates:
         """The memory of `tensor` is about to be overwritten."""
         leaf = self._owners.get(id(memory_owner(tensor.array)))
         if leaf is not None:
+            self._gradients.forget(id(leaf))
             self._opened(leaf, passes, leaf.array, is_counted=_share_versions(tensor, leaf))
+
+    def stepping(self, parameters: Iterable[TensorState]) -> None:
+        """An optimiser is about to step."""
+        if not self._gradients.begins():
+            return
+        for one in parameters:
+            gradient = one.meta.grad if one.meta is not None else None
+            version = gradient.version.number if gradient is not None and gradient.version is not None else 0
+            if gradient is not None and self._gradients.use(id(one), gradient, version):
+                self._again[id(one)] = user_site()
 
     def stepped(self, parameters: Iterable[TensorState], passes: int) -> None:
         """An optimiser has stepped. A parameter that it has left as it was has an update, too, with a change of 0.
 
         Writes during a pass are not noted, so there, in a hook, the old value is the one before the pass.
         """
+        self._gradients.ended()
         for one in parameters:
             self._opened(one, passes, self._seen.get(id(one), one.array), is_counted=True)
 
@@ -119,9 +172,11 @@ class Updates:
                 self._open[key] = _Update(leaf, passes, before, None, is_counted=False)
         for key, one in self._open.items():
             self._seen.pop(key, None)
+            one.again = self._again.get(key)
             one.settle()
         self._found += self._open.values()
         self._open = {}
+        self._again.clear()
 
     def settled(self, passes: int) -> Sequence[_Update]:
         """All updates until now; those that are open end here."""

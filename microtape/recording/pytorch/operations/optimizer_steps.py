@@ -79,8 +79,8 @@ class OptimizerSteps:
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             site = site_of(sys._getframe(1))
             parameters = _parameters(optimizer)
-            for one in parameters:
-                self._updates().stepped(self._operations.tensors.see(one), site)
+            see = self._operations.tensors.see
+            self._updates().stepping([(see(one), one.grad) for one in parameters], site)
             if not self._is_in_first_thread() or _runs_code_of_the_program(optimizer, args, kwargs):
                 return
             read = self._operations.tensors.read
@@ -102,8 +102,7 @@ class OptimizerSteps:
         if self._operations.quiet or stack_ident() not in self._threads:
             return
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
-            for one in _parameters(optimizer):
-                self._updates().step_ended(self._operations.tensors.see(one))
+            self._updates().step_ended([self._operations.tensors.see(one) for one in _parameters(optimizer)])
 
 
 def _parameters(optimizer: Any) -> list[Any]:

@@ -25,9 +25,11 @@ from microtape.recording.choosing.passes import parse_passes
 from microtape.recording.choosing.until import Until
 from microtape.recording.file.destination import check_writable
 from microtape.recording.file.tape_file import save as save_recording
+from microtape.recording.model.displayed import Displayed
 from microtape.recording.model.model import ErrorRecord, Recording
 
 _GOES_ON = "the program went on after the passes that are kept"
+_SUCH_AS = {"until": '"nan"', "passes": '"3-5"', "thread": '"main"'}
 _GROWTH = 1.1  # a course is written again when it is so many times as long: all writes take as long as a few
 
 
@@ -45,7 +47,7 @@ class _Recorder(keeper.Recorder, Protocol):
     def additions(self) -> Iterator[Recording]: ...
 
 
-class LoopRecorder:
+class LoopRecorder(Displayed):
     """A context around a loop. `recording` is what was kept so far.
 
     Args:
@@ -71,12 +73,13 @@ class LoopRecorder:
         thread: str | None = None,
         save: str | os.PathLike[str] | None = None,
     ) -> None:
+        _check_texts(until=until, passes=passes, thread=thread)
         if passes is not None and not (until is None and every is None):
             raise RecordingError("record(): passes chooses them by their numbers: leave out until and every")
         if every is not None and (type(every) is not int or every < 1):
             raise RecordingError(f"record(every={every!r}): give a number of passes from 1")
         first, last = parse_passes(passes if passes is not None else "all")
-        self._path = with_rank(os.fspath(save), rank_of_process()) if save is not None else None
+        self._path = with_rank(_path(save), rank_of_process()) if save is not None else None
         if self._path is not None:
             check_writable(self._path)
             self._path = os.path.abspath(self._path)  # the program may change its folder
@@ -96,6 +99,10 @@ class LoopRecorder:
     def recording(self) -> Recording:
         """What was kept so far."""
         return self._kept if self._kept is not None else self._whole()
+
+    def __repr__(self) -> str:
+        """`<Recorder with <Recording of 'record()': 3 nodes, 1 pass, 3 steps>>`"""
+        return f"<Recorder with {self.recording!r}>"
 
     def __enter__(self) -> LoopRecorder:
         self._recorder.__enter__()
@@ -184,6 +191,18 @@ class LoopRecorder:
             self._done = True
             self._recorder.stop()
             _say(f"the loop is not recorded any more, by a fault of microtape: {type(fault).__name__}: {fault}")
+
+
+def _check_texts(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None and not isinstance(value, str):
+            raise RecordingError(f"record({name}={value!r}): give a text, such as {_SUCH_AS[name]}")
+
+
+def _path(save: str | os.PathLike[str]) -> str:
+    if not save or not isinstance(save, str | os.PathLike):
+        raise RecordingError(f'record(save={save!r}): give the name of a file, such as "nan.tape"')
+    return os.fspath(save)
 
 
 def _until(text: str | None) -> Until | None:

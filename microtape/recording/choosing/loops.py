@@ -83,16 +83,17 @@ class LoopRecorder(Displayed):
         if self._path is not None:
             check_writable(self._path)
             self._path = os.path.abspath(self._path)  # the program may change its folder
-        self._rank_options = rank_options()
+        self._options: dict[str, object] = {"until": until, **rank_options()}
         self._name = os.path.basename(self._path or "")
         self._recorder = make(after_pass=self._after_pass, thread=thread)
-        self._journal = Journal(self._path, self._rank_options) if self._path is not None else None
+        self._journal = Journal(self._path, self._options) if self._path is not None else None
         seals = self._journal is not None
         self._keeper = Keeper(
             self._recorder, first=first, last=last, until=_until(until), every=every, sleeps=True, seals=seals
         )
         self._done = False  # nothing more is recorded
         self._kept: Recording | None = None
+        self._problem = ""  # for which the file could not be written
         self._written = 0  # how long the course was when it was last written
 
     @property
@@ -124,7 +125,7 @@ class LoopRecorder(Displayed):
                 self._finish(f"pass {index + 1}" if until is None else f"{until.text} in pass {index + 1}")
             elif len(self._keeper.courses) >= max(self._written * _GROWTH, self._written + 1):
                 self._written = len(self._keeper.courses)
-                self._write(self._whole())
+                self._write(self._whole(), f"the course of {_passes(len(self._keeper.courses))}")
             elif self._journal is not None and self._keeper.every is None:
                 self._journal.note(self._keeper, self._recorder)
 
@@ -134,7 +135,7 @@ class LoopRecorder(Displayed):
         self._keeper.make_course()
         self._kept = self._whole((_GOES_ON,))
         self._recorder.stop()
-        if self._write(self._kept):
+        if self._write(self._kept, what):
             _say(f"{what}: written to {self._name}; the program goes on unrecorded")
 
     def _loop_ended(self, error: BaseException | None) -> None:
@@ -149,7 +150,7 @@ class LoopRecorder(Displayed):
         what = f"{type(error).__name__} after {_passes(count)}" if failed else f"the loop ended after {_passes(count)}"
         wanted = failed or until is None or bool(self._keeper.courses)
         if wanted and (self._kept.passes or self._kept.courses or (failed and self._kept.nodes)):
-            if self._write(self._kept):
+            if self._write(self._kept, what):
                 _say(f"{what}: written to {self._name}")
         elif self._path is not None:
             why = f"the loop {until.never(count)}" if until is not None and not failed else what
@@ -162,18 +163,20 @@ class LoopRecorder(Displayed):
             recording,
             courses=tuple(self._keeper.courses),
             notes=(*recording.notes, *notes),
-            options={**recording.options, **self._rank_options},
+            options={**recording.options, **self._options},
         )
 
-    def _write(self, recording: Recording) -> bool:
-        """Whether the file was written. If not, a line says why, and the loop goes on."""
+    def _write(self, recording: Recording, what: str) -> bool:
+        """Whether the file was written. If not, a line says why, of a course only once, and the loop goes on."""
         if self._path is None:
             return False
         try:
             with uninterrupted():
                 save_recording(recording, self._path)
         except RecordingError as problem:
-            _say(str(problem))
+            if self._done or not self._problem:
+                _say(f"{what}: {problem}")
+            self._problem = str(problem)
             return False
         self._remove_journal()
         return True

@@ -84,8 +84,7 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     lines.append(f"{reached}; it reaches the gradients of {join(leaves)}." if leaves else f"{reached}.")
     if len(origins) > 1:
         lines.append(f"The same happens {count(len(origins) - 1, 'more time')} at this line.")
-    if search.pass_.index:
-        lines.append(f"Everything is finite before pass {search.pass_.index + 1} of the program.")
+    lines += _before(program, search.pass_.index, kind)
     return Finding(
         kind, "error", text, tuple(lines),
         advice.remedy if advice is not None else
@@ -111,6 +110,14 @@ def _before_the_recording(program: Program, search: PassSearch, origin: Origin) 
         node.place or _first_use(program, node.id), origin.position, None, node.id, program.tensor_of(node),
         spread=origin.spread,
     )  # fmt: skip
+
+
+def _before(program: Program, index: int, kind: FindingKind) -> Iterator[str]:
+    """A sentence about the passes before one, as far as they were looked at."""
+    if index and program.recording.passes[0].index == 0:
+        yield f"Everything is finite before pass {index + 1} of the program."
+    elif index and kind == "nan" and program.recording.options.get("until") == "nan":
+        yield f"There is no NaN before pass {index + 1} of the program."
 
 
 def _kind(program: Program, value: Value | None) -> tuple[FindingKind, str]:

@@ -273,13 +273,24 @@ def record(function: Any = ..., /, *args: Any, **kwargs: Any) -> Any:
     """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
     Around a loop, `with record(until="nan", save="nan.tape"):` keeps only the pass where it happens and writes it at
-    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread. See `LoopRecorder`,
-    which has these arguments.
+    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread.
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
     nested. Programs on PyTorch are recorded as well, also if they import it inside. The thread that makes the recording
     is watched, and those that it starts; see Note [Passes of threads].
+
+    Args:
+        function: what to call, with its arguments. Left out: `record` is a context manager.
+        args, kwargs: the arguments of the function. Around a loop, keywords are those that follow.
+        until: keep the first pass where this happens: `"nan"`, `"error"` or a condition such as `"grad.max() > 10"`.
+        passes: keep these passes: `"7"` or `"3-5"`. Until then nothing is recorded.
+        every: keep the sizes of each pass whose number this divides, and the last such pass. Goes with `until`, too.
+        thread: record only the threads of this name; `"main"` is the first one.
+        save: the file to write. None: none. Where a program runs as several processes, its name gets their rank.
+
+    Returns:
+        The Recording of the function; or a context manager whose `recording` is what was recorded, or kept, so far.
 
     Raises:
         TypeError: `function` cannot be called, at all or with these arguments, or there is no such argument.

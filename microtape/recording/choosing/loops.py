@@ -50,14 +50,7 @@ class _Recorder(keeper.Recorder, Protocol):
 class LoopRecorder(Displayed):
     """A context around a loop. `recording` is what was kept so far.
 
-    Args:
-        make: makes the recorder, given its `after_pass`.
-        until: keep the first pass where this happens: `nan`, `error` or a condition, as for `--until`.
-        passes: keep these passes: `"7"` or `"3-5"`. Until then nothing is recorded.
-        every: keep a CourseRecord of each pass whose number this divides, and the last such pass. May be combined with
-            `until`.
-        thread: record only the threads of this name; `main` is the first one.
-        save: the file to write; None: none. Where a program runs as several processes, its name gets their rank.
+    `make` makes the recorder, given its `after_pass`; `record` explains the other arguments.
 
     Raises:
         RecordingError: an argument is wrong, or the file cannot be written.

@@ -7,10 +7,10 @@ from types import FrameType
 from typing import Any
 
 from microtape import Tensor
-from microtape.recording.engines import ProgramRecorder, is_torch, snapshot
+from microtape.recording.engines import is_torch, snapshot
 from microtape.recording.file.tape_file import load
+from microtape.recording.model.displayed import Displayed, recording_of
 from microtape.recording.model.model import Recording
-from microtape.recording.writing.recorder import Recorder
 from microtape.tape.node import Node
 from viz.basics.characters import visible
 
@@ -24,20 +24,29 @@ def as_recording(x: Any, frame: FrameType, caller: str) -> Recording:
         TypeError: `x` cannot be drawn; the message names `caller`, the function that the user called.
         RecordingError: the `.tape` file is missing or damaged.
     """
-    if isinstance(x, Recording):
-        return x
+    if isinstance(x, Displayed):
+        return recording_of(x)
     if isinstance(x, str | os.PathLike):
         return load(x)
-    if isinstance(x, Recorder | ProgramRecorder):
-        return x.recording
-    outputs = list(x) if isinstance(x, list | tuple) else [x]
-    for one in outputs:
-        if not isinstance(one, Tensor | Node) and not is_torch(one):
-            raise TypeError(
-                f"{caller}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, "
-                f"not {_kind(type(one))}"
-            )
-    return snapshot(outputs, frame)
+    return snapshot(outputs_of(x, caller), frame)
+
+
+def outputs_of(x: Any, caller: str) -> list[Any]:
+    """The tensors or nodes of a live graph: one, or those of a list or tuple.
+
+    Raises:
+        TypeError: `x` is something else, an empty list, or has those of both engines; the message names `caller`.
+    """
+    outputs = list(x) if type(x) in (list, tuple) else [x]  # a record is a tuple, too
+    ours = [one for one in outputs if isinstance(one, Tensor | Node)]
+    others = [one for one in outputs if not isinstance(one, Tensor | Node)]
+    wrong = [_kind(type(one)) for one in others if not is_torch(one)]
+    if not wrong and bool(ours) != bool(others):
+        return outputs
+    what = wrong[0] if wrong else "those of microtape and PyTorch together" if outputs else "an empty list"
+    raise TypeError(
+        f"{caller}() takes a Recording, the path of a .tape file, or a Tensor, a grad_fn or a list of them, not {what}"
+    )
 
 
 def _kind(kind: type) -> str:

@@ -7,11 +7,11 @@ names of the other classes, and imports none of them.
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from microtape.recording.model.displayed import Displayed
+from microtape.basics.call_site import ipython_shell
+from microtape.recording.model.displayed import Displayed, recording_of
 
 if TYPE_CHECKING:
     from microtape.recording.model.model import Recording
@@ -29,7 +29,7 @@ _PARTS = {  # module, class -> the function of `viz.notebook_parts` that shows o
 def install() -> None:
     """Make recordings, what is in them, the `r` of `with microtape.record() as r`, and tensors display themselves."""
     Displayed._repr_mimebundle_ = _mimebundle  # type: ignore[attr-defined]
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    shell = ipython_shell()
     if shell is not None:
         for (module, name), function in _PARTS.items():
             shell.display_formatter.mimebundle_formatter.for_type_by_name(module, name, _later(function))
@@ -44,7 +44,7 @@ def _later(function: str) -> Callable[[Any], dict[str, str] | None]:
 
 
 def _mimebundle(displayed: Any, include: object = None, exclude: object = None) -> dict[str, str]:
-    return bundle(getattr(displayed, "recording", displayed))
+    return bundle(recording_of(displayed))
 
 
 def bundle(recording: Recording, pass_index: int | None = None, **film: Any) -> dict[str, str]:

@@ -12,10 +12,11 @@ from types import FrameType
 from typing import Any
 
 from microtape import Tensor
+from microtape.basics.call_site import ipython_shell
 from microtape.errors import InPlaceError
-from microtape.recording.engines import ProgramRecorder, snapshot
+from microtape.recording.engines import snapshot
+from microtape.recording.model.displayed import Displayed, recording_of
 from microtape.recording.model.model import NodeRecord, Pass, Recording
-from microtape.recording.writing.recorder import Recorder
 from microtape.tape.node import Node
 from viz.basics.errors import DrawError
 from viz.drawing import Drawing, draw
@@ -81,14 +82,12 @@ def _picture(make: Callable[[], Drawing], of: object) -> dict[str, str] | None:
 def _recordings() -> Iterator[Recording]:
     """The recordings in the notebook's variables, the newest first."""
     for value in reversed(list(_variables().values())):
-        if isinstance(value, Recording):
-            yield value
-        elif isinstance(value, Recorder | ProgramRecorder):
-            yield value.recording
+        if isinstance(value, Displayed):
+            yield recording_of(value)
 
 
 def _variables() -> dict[str, Any]:
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    shell = ipython_shell()
     return {} if shell is None else shell.user_ns
 
 

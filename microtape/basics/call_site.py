@@ -10,7 +10,7 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -41,10 +41,20 @@ def in_cell(file: str) -> str:
 
 def session_cell(file: str) -> str:
     """`cell 3` for what IPython runs as `In [3]`, whose file name says nothing; else an empty text."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
-    number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    number = getattr(getattr(ipython_shell(), "compile", None), "_filename_map", {}).get(file)
     return f"cell {number}" if number else ""
+
+
+def names_of_shell(namespace: dict[str, Any]) -> Container[str]:
+    """The names in a namespace that IPython has put there, such as `_`, `_3` and `Out`."""
+    shell = ipython_shell()
+    return getattr(shell, "user_ns_hidden", ()) if namespace is getattr(shell, "user_ns", None) else ()
+
+
+def ipython_shell() -> Any:
+    """IPython's shell, if the program runs in one."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
 
 
 def file_and_line(file: str, line: int) -> str:

@@ -10,14 +10,16 @@ import contextlib
 import dataclasses
 import functools
 import importlib
+import inspect
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, cast, overload
 
 from microtape.basics.after_import import AfterImport
-from microtape.basics.call_site import user_frame
+from microtape.basics.call_site import CallSite, user_frame, user_site
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.choosing.loops import LoopRecorder
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from microtape.recording.pytorch.recorder import TorchRecorder
 
 _OTHER = "the program also calls backward on {other}, which is not recorded here; --engine {option} records that"
+_OF_LOOPS = ("until", "passes", "every", "thread", "save")
+_P = ParamSpec("_P")
 _TORCH = "microtape.recording.pytorch.recorder"
 _TORCH_SNAPSHOT = "microtape.recording.pytorch.snapshot"
 
@@ -97,12 +101,13 @@ class ProgramRecorder(Displayed):
         self._inside.close()
 
     def torch_came(self) -> None:
-        """The program has imported torch."""
-        recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
-        recorder.before_pass = functools.partial(type(self).chosen, self._self, "torch")  # a bound method would hold it
-        recorder.asleep = self._asleep
-        self._torch = recorder
-        self._inside.enter_context(recorder)
+        """The program has imported torch, perhaps before this recorder was entered once more."""
+        if self._torch is None:
+            recorder: TorchRecorder = importlib.import_module(_TORCH).TorchRecorder(**self._options)
+            recorder.before_pass = functools.partial(type(self).chosen, self._self, "torch")  # a method would hold it
+            recorder.asleep = self._asleep
+            self._torch = recorder
+        self._inside.enter_context(self._torch)
 
     def chosen(self, engine: Engine) -> bool:
         """A pass of this engine begins. Returns whether it is recorded."""
@@ -249,30 +254,81 @@ class _Passes(Watcher):
                     self._after_pass(index)
 
 
-def record(function: Callable[..., Any] | None = None, /, *args: Any, **kwargs: Any) -> Any:
+@overload
+def record(
+    *,
+    until: str | None = None,
+    passes: str | None = None,
+    every: int | None = None,
+    thread: str | None = None,
+    save: str | os.PathLike[str] | None = None,
+) -> ProgramRecorder | LoopRecorder: ...
+
+
+@overload
+def record(function: Callable[_P, object], /, *args: _P.args, **kwargs: _P.kwargs) -> Recording: ...
+
+
+def record(function: Any = ..., /, *args: Any, **kwargs: Any) -> Any:
     """Record a program: `with record() as r: ...; r.recording`, or `recording = record(loss.backward)`.
 
     Around a loop, `with record(until="nan", save="nan.tape"):` keeps only the pass where it happens and writes it at
-    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread. See `LoopRecorder`,
-    which has these arguments.
+    once; `passes="3-5"` and `every=100` keep other passes, and `thread="main"` those of one thread.
 
     Called with a function, `record` runs it and returns the Recording; an exception that the function raises is stored
     in the recording instead of being raised. As a context manager, it lets exceptions through. Recordings may be
     nested. Programs on PyTorch are recorded as well, also if they import it inside. The thread that makes the recording
     is watched, and those that it starts; see Note [Passes of threads].
+
+    Args:
+        function: what to call, with its arguments. Left out: `record` is a context manager.
+        args, kwargs: the arguments of the function. Around a loop, keywords are those that follow.
+        until: keep the first pass where this happens: `"nan"`, `"error"` or a condition such as `"grad.max() > 10"`.
+        passes: keep these passes: `"7"` or `"3-5"`. Until then nothing is recorded.
+        every: keep the sizes of each pass whose number this divides, and the last such pass. Goes with `until`, too.
+        thread: record only the threads of this name; `"main"` is the first one.
+        save: the file to write. None: none. Where a program runs as several processes, its name gets their rank.
+
+    Returns:
+        The Recording of the function; or a context manager whose `recording` is what was recorded, or kept, so far.
+
+    Raises:
+        TypeError: `function` cannot be called, at all or with these arguments, or there is no such argument.
+        RecordingError: an argument of a loop is wrong, or its file cannot be written.
     """
-    if function is None and kwargs and not args:
-        return LoopRecorder(ProgramRecorder, **kwargs)
+    if function is ...:
+        if unknown := sorted(kwargs.keys() - _OF_LOOPS):
+            raise TypeError(f"record() has no argument {unknown[0]!r}: around a loop it takes {', '.join(_OF_LOOPS)}")
+        return LoopRecorder(ProgramRecorder, **kwargs) if kwargs else ProgramRecorder()
+    _check_call(function, args, kwargs)
     recorder = ProgramRecorder()
-    if function is None:
-        return recorder
     with recorder:
         try:
             function(*args, **kwargs)
         except Exception as error:
             if not any(one.has_failed for one in recorder.passes):
-                recorder.error = recorder.error_record(error)
+                recorder.error = _with_line(recorder.error_record(error), recorder, user_site())
     return recorder.recording
+
+
+def _check_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise TypeError for a call that cannot be made: it is no error of the program, to be recorded."""
+    if not callable(function):
+        kind = "None" if function is None else type(function).__name__
+        raise TypeError(f"record() takes a function, as in record(loss.backward), not {kind}")
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"record() cannot call {getattr(function, '__qualname__', 'the function')}: {error}") from None
+    except ValueError:  # a function in C may not tell its arguments
+        return
+
+
+def _with_line(error: ErrorRecord, recorder: ProgramRecorder, site: CallSite | None) -> ErrorRecord:
+    """The error of a function without lines of its own, as in `record(loss.backward)`, with the line of the call."""
+    if site is None or any(role == "raised" for role, _ in error.places):
+        return error
+    return error._replace(places=(*error.places, ("raised", recorder.current.sources.place(site))))
 
 
 def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
@@ -291,7 +347,7 @@ def snapshot(outputs: Any, frame: FrameType | None = None) -> Recording:
 def is_torch(value: Any) -> bool:
     """Whether this is a tensor or a node of PyTorch's; does not import it."""
     torch = _torch()
-    if torch is None:
+    if torch is None or isinstance(value, TensorState | Node):
         return False
     return isinstance(value, torch.Tensor) or (hasattr(value, "next_functions") and hasattr(value, "_sequence_nr"))
 

@@ -228,3 +228,9 @@ def test_a_graph_whose_backward_fails_says_so() -> None:
         loss.backward()
     expected = "backward fails at %1 ExpBackward0: y, which it saved, was overwritten"
     assert viz.draw(loss).graph.subtitle == expected
+
+
+def test_the_recorder_of_a_loop_is_drawn_like_its_recording() -> None:
+    with mt.record(every=1) as loop:
+        (mt.tensor(2.0, requires_grad=True) * 3).backward()
+    assert viz.draw(loop).text() == viz.draw(loop.recording).text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import microtape as mt
+import tui
 import viz
 from microtape.recording import Recording, record
 from tests.support.recordings.live import leaf
@@ -35,6 +37,41 @@ def test_a_film_that_cannot_be_written_says_where_and_why(tmp_path: Path) -> Non
     film = viz.film(chain(2))
     with pytest.raises(DrawError, match=r"cannot write '.*nowhere/film.html': there is no folder '.*nowhere'"):
         film.save(tmp_path / "nowhere" / "film.html")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"title": 3}, "title=3 is not valid: it takes a text"),
+        ({"around": []}, "around=[] is not valid: it takes the number of a node, or its name"),
+        ({"time_limit": "a"}, "time_limit='a' is not valid: it takes a number of seconds"),
+    ],
+)
+def test_options_of_another_type_are_named(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DrawError, match=re.escape(problem)):
+        viz.draw(chain(2), **options).svg()
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"pass_index": []}, "pass_index=[] is not valid: it names no pass"),
+        ({"step": "a"}, "step='a' is not valid: it takes a whole number"),
+        ({"step": -1}, "step=-1 is negative"),
+    ],
+)
+def test_a_page_says_so_too(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(DrawError, match=re.escape(problem)):
+        _ = viz.film(chain(2), **options).html
+
+
+@pytest.mark.parametrize(
+    ("x", "what"), [([], "an empty list"), (chain(2).passes[0], "microtape.recording.model.model.Pass"), ([3], "int")]
+)
+def test_what_is_no_graph_is_named(x: Any, what: str) -> None:
+    for show in (viz.draw, viz.film, tui.step):
+        with pytest.raises(TypeError, match=f"or a Tensor, a grad_fn or a list of them, not {what}$"):
+            show(x)
 
 
 def test_a_neighbourhood_with_too_many_boxes_is_refused_with_the_way_out() -> None:

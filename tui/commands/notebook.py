@@ -57,7 +57,7 @@ def record_cell(shell: Any, options: str, cell: str) -> None:
             recorder.error = recorder.error_record(error)
     recording = recorder.recording
     if asked.diagnose:
-        _diagnose(recording, name)
+        _diagnose(recording, name, failed=error is not None)
     elif not result.error_before_exec:
         _show(shell, recording, asked, name)
     if result.error_before_exec:  # IPython would print a SyntaxError again
@@ -99,16 +99,22 @@ def _show(shell: Any, recording: Recording, asked: argparse.Namespace, name: str
     if asked.pass_ is not None and not 1 <= asked.pass_ <= len(recording.passes):
         _refuse(f"--pass {asked.pass_}: {name} has run {_passes(recording)}")
     pass_index = asked.pass_ - 1 if asked.pass_ is not None else None
+    shown = recording.passes if pass_index is None else recording.passes[pass_index : pass_index + 1]
+    most = sum(len(one.steps) + 1 for one in shown) - 1  # each begins before its first step
+    if asked.step is not None and shown and not 0 <= asked.step <= most:
+        _refuse(f"--step {asked.step}: the film has {most} {'step' if most == 1 else 'steps'}")
     shell.display_pub.publish(data=bundle(recording, pass_index, step=asked.step, title=asked.title))
 
 
-def _diagnose(recording: Recording, name: str) -> None:
+def _diagnose(recording: Recording, name: str, *, failed: bool) -> None:
     """Print what is wrong, as `microtape diagnose` does."""
     found = _CellDiagnosis(recording, findings(recording), name)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH
     for text in found.report(min(max(columns, 60), 120)):
         put(plain(line(text)))
-    if not found.found:
+    if not found.found and failed:
+        put(f"{name} failed, and nothing in {_passes(recording)} shows why")
+    elif not found.found:
         put(f"{name}: nothing wrong was found in {_passes(recording)}")
 
 

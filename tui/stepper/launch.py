@@ -63,32 +63,17 @@ def command_line(*arguments: str) -> list[str]:
 def _recording(x: Any) -> Recording:
     import microtape
     from microtape.basics.call_site import LIBRARY_FILES
-    from microtape.recording.engines import ProgramRecorder, is_torch
+    from microtape.recording.engines import is_torch
     from microtape.recording.file.tape_file import load
-    from microtape.recording.model.model import Recording
-    from microtape.recording.writing.recorder import Recorder
-    from microtape.tape.node import Node
+    from microtape.recording.model.displayed import Displayed, recording_of
+    from viz.as_recording import outputs_of
 
-    if isinstance(x, Recording):
-        return x
-    if isinstance(x, Recorder | ProgramRecorder):
-        return x.recording
+    if isinstance(x, Displayed):
+        return recording_of(x)
     if isinstance(x, str | os.PathLike):
         return load(x)
-    outputs: list[Any] = list(x) if isinstance(x, list | tuple) else [x]
-    ours = [isinstance(one, microtape.Tensor | Node) for one in outputs]
-    if outputs and all(ours):
-        autograd: Any = microtape.autograd
-    elif outputs and all(map(is_torch, outputs)):
-        autograd = sys.modules["torch"].autograd
-    else:
-        kind = type(
-            next((one for one in outputs if not isinstance(one, microtape.Tensor | Node) and not is_torch(one)), x)
-        )
-        raise TypeError(
-            "tui.step() takes a Tensor, a grad_fn or a list of them, a Recording or the path of a .tape file, "
-            f"not {kind.__module__}.{kind.__qualname__}".replace(" builtins.", " ")
-        )
+    outputs = outputs_of(x, "tui.step")
+    autograd: Any = (sys.modules["torch"] if is_torch(outputs[0]) else microtape).autograd
     roots = [autograd.graph.GradientEdge(one, 0) if hasattr(one, "next_functions") else one for one in outputs]
     LIBRARY_FILES.add(__file__)  # the pass was called, and its tensors named, where `tui.step` was called
     recording: Recording = microtape.record(autograd.backward, roots)

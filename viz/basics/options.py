@@ -47,6 +47,7 @@ AMOUNTS: dict[Amount, tuple[Detail, ...]] = {
 }
 """Named amounts of detail."""
 
+NODE = "the number of a node, or its name"  # what `around` and `into` take
 SMALL = 30  # boxes up to which every detail is shown
 MEDIUM = 100  # boxes up to which all details but formulas, contracts and source lines are shown
 MAX_BOXES = 300  # the most boxes that are readable in one picture
@@ -89,12 +90,12 @@ class Folding:
 UNASKED = Folding()
 
 
-def as_whole_number(name: str, value: object) -> int:
-    """The option's value as an int. Raises DrawError if it is not a whole number."""
+def as_whole_number(name: str, value: object, takes: str = "a whole number") -> int:
+    """The option's value as an int. Raises DrawError, which says what the option takes, if it is not a whole number."""
     try:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise DrawError(f"{name}={visible(repr(value), 30)} is not valid: it takes a whole number") from None
+        raise DrawError(f"{name}={visible(repr(value), 30)} is not valid: it takes {takes}") from None
 
 
 def as_words(name: str, value: object) -> list[str]:

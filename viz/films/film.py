@@ -18,7 +18,7 @@ from viz.as_recording import as_recording
 from viz.basics.arrangement import AS_USUAL
 from viz.basics.errors import DrawError
 from viz.basics.graph import VisualGraph
-from viz.basics.options import FEW, MAX_BOXES, Amount, Folding, asked_details
+from viz.basics.options import FEW, MAX_BOXES, Amount, Folding, as_whole_number, asked_details
 from viz.basics.progress import Progress, ProgressCounter
 from viz.basics.theme import theme_called
 from viz.films.filming import Filming, check_passes
@@ -82,6 +82,8 @@ class Film:
         """The page, and its last picture."""
         if self.fit is not None:
             raise DrawError("fit= is for a .gif: a page fits itself to its window")
+        if self.step is not None and as_whole_number("step", self.step) < 0:
+            raise DrawError(f"step={self.step} is negative: it counts the steps that are done when the page opens")
         theme = theme_called(self.theme) if self.theme is not None else None
         chapters = []
         drawn: list[tuple[str, VisualGraph]] = []

@@ -92,6 +92,8 @@ class Filming:
         check_passes(recording)
         every = range(len(recording.passes)) if self.pass_index is None else self.pass_index
         which = every if isinstance(every, Collection) else [every]
+        if not which:
+            raise DrawError(f"pass_index={self.pass_index!r} is not valid: it names no pass")
         timelines = [find_moment(recording, number, None).timeline for number in which]
         ranges = [self._range(timeline, len(timelines)) for timeline in timelines]
         steps = sum(last - first for first, last in ranges)

@@ -10,7 +10,7 @@ from microtape.recording.model.calls import CallRecord, CallStep, FunctionRecord
 from microtape.recording.model.model import Recording
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError
-from viz.basics.options import as_whole_number
+from viz.basics.options import NODE, as_whole_number
 from viz.planning.display_names import NAME_WIDTH
 
 MOST_NAMES = 8  # in an error message
@@ -64,7 +64,7 @@ def find_insides(recording: Recording, into: int | str, pass_index: int) -> Insi
         node = _named(recording, into, here)
         name = "" if node is not None else into
     else:
-        node = as_whole_number("into", int(into.removeprefix("%")) if isinstance(into, str) else into)
+        node = as_whole_number("into", int(into.removeprefix("%")) if isinstance(into, str) else into, NODE)
         if not 0 <= node < len(recording.nodes):
             last = len(recording.nodes) - 1
             raise DrawError(f"there is no node %{node}: the recording has nodes %0 to %{last}; {_takes(recording)}")

@@ -54,6 +54,8 @@ def render(
     if not (isinstance(scale, int | float) and 0 < scale <= MAX_SCALE):
         asked = f"{scale:g}" if isinstance(scale, int | float) else visible(repr(scale), 30)
         raise GraphvizError(f"scale={asked} is not valid: give a number above 0, up to {MAX_SCALE:g}")
+    if not isinstance(time_limit, int | float):
+        raise GraphvizError(f"time_limit={visible(repr(time_limit), 30)} is not valid: it takes a number of seconds")
     dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
     ways = []
     if sys.executable:

@@ -9,7 +9,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
 from viz.basics.errors import DrawError, TooLargeError
-from viz.basics.options import as_whole_number
+from viz.basics.options import NODE, as_whole_number
 
 MOST_PER_SIDE = 12  # a neighbourhood follows at most this many uses of a node, and as many of its inputs
 
@@ -60,7 +60,7 @@ def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> in
     if isinstance(around, str) and around.startswith("%") and around[1:].isdecimal():
         around = int(around[1:])
     if not isinstance(around, str):
-        around = as_whole_number("around", around)
+        around = as_whole_number("around", around, NODE)
         if around in every:
             return around
         raise DrawError(f"there is no node %{around} here: this pass has nodes %{every[0]} to %{every[-1]}")

@@ -10,6 +10,7 @@ from microtape.recording.model.formatting import format_value
 from microtape.recording.model.model import ErrorRecord
 from microtape.recording.moments.moment import Moment
 from viz.basics.characters import visible
+from viz.basics.errors import DrawError
 from viz.basics.graph import LINE_WIDTH, VisualGraph
 from viz.planning.display_names import location
 from viz.scene.saved_and_hooks import overwritten_saved
@@ -30,7 +31,9 @@ def title(now: Moment) -> str:
 
 
 def with_title(graph: VisualGraph, text: str | None) -> VisualGraph:
-    """The picture with the user's title; None keeps its own."""
+    """The picture with the user's title; None keeps its own. Raises DrawError if it is no text."""
+    if text is not None and not isinstance(text, str):
+        raise DrawError(f"title={visible(repr(text), 30)} is not valid: it takes a text")
     return graph if text is None else replace(graph, title=visible(text, LINE_WIDTH))
 
 

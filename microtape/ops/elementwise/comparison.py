@@ -162,7 +162,8 @@ def _bits(function: Callable[..., Any], name: str) -> Callable[[TensorState, Any
                 raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{scalar_name(operand.array.dtype)}'")
         return _compared(function, input, other)
 
-    operate.__name__, operate.__doc__ = name, f"`{name}` of bools or integers, elementwise."
+    operate.__name__ = operate.__qualname__ = name
+    operate.__doc__ = f"`{name}` of bools or integers, elementwise."
     return operate
 
 

@@ -144,5 +144,7 @@ def _of_integers(name: str, function: Any) -> Any:
 
 
 gcd, lcm = _of_integers("gcd", np.gcd), _of_integers("lcm", np.lcm)
-gcd.__name__, gcd.__doc__ = "gcd", "The greatest common divisor of integers, elementwise."
-lcm.__name__, lcm.__doc__ = "lcm", "The least common multiple of integers, elementwise."
+gcd.__name__ = gcd.__qualname__ = "gcd"
+gcd.__doc__ = "The greatest common divisor of integers, elementwise."
+lcm.__name__ = lcm.__qualname__ = "lcm"
+lcm.__doc__ = "The least common multiple of integers, elementwise."

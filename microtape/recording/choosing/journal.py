@@ -54,7 +54,7 @@ class Journal:
             return
         try:
             if keeper.until is not None:
-                self._replace(self._writer, keeper.looked_at)
+                self._replace(self._writer, keeper)
             elif keeper.every is None:
                 for part in recorder.additions():
                     self._append(self._writer, part)
@@ -79,11 +79,14 @@ class Journal:
         with uninterrupted():
             writer.append(data)
 
-    def _replace(self, writer: JournalWriter, whole: Recording | None) -> None:
-        """Begin the journal again with this recording, unless that takes too much of the time of a long search."""
+    def _replace(self, writer: JournalWriter, keeper: Keeper) -> None:
+        """Begin the journal again with the last pass, unless that takes too much of the time of a long search."""
         began = monotonic()
-        if whole is None or self._took > _SHARE * (began - self._since):
+        if self._took > _SHARE * (began - self._since):
             return
+        whole = keeper.looked_at
+        if not whole.passes:
+            return  # it could not be recorded
         data = to_bytes(dataclasses.replace(whole, options=self._options), element_budget=self._element_budget)
         with uninterrupted():
             writer.replace(data)

@@ -75,7 +75,7 @@ class Keeper:
         self.sleeps = sleeps and until is None
         self._seals = seals
         self._sealed = False  # whether a segment with a wanted pass was sealed
-        self.looked_at: Recording | None = None  # with `until`: the recording of the last pass
+        self._looked_at: Recording | None = None
         self.courses: list[CourseRecord] = []
         self._sampled: int | None = None  # the index of a pass of which no course was made yet
 
@@ -144,12 +144,21 @@ class Keeper:
         if not self.recorder.passes:
             return False  # it could not be recorded
         del self.recorder.segments[:-1]
-        recording = self.looked_at = self.recorder.recording
+        if until.text == "error" and not any(one.has_failed for one in self.recorder.passes):
+            if self.shares_no_graph():
+                self.recorder.begin_segment()
+            return False
+        recording = self._looked_at = self.recorder.recording
         if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
             return True
         if self.shares_no_graph():
             self.recorder.begin_segment()
         return False
+
+    @property
+    def looked_at(self) -> Recording:
+        """With `until`: the recording of the last pass."""
+        return self._looked_at if self._looked_at is not None else self.recorder.recording
 
     def shares_no_graph(self) -> bool:
         """Whether no later pass can share the graph of the last one; the graph of many passes is cut all the same."""

@@ -12,6 +12,7 @@ from microtape.recording.file import objects, tape_file
 from microtape.recording.file.archive import Refused, check_size, reason, unpacked, write_whole
 from microtape.recording.file.journal import in_its_place
 from microtape.recording.file.json_records import Damaged
+from microtape.recording.model.displayed import Displayed, recording_of
 from microtape.recording.model.model import Recording
 
 
@@ -19,13 +20,16 @@ def save(obj: Any, f: Any, **budgets: int) -> None:
     """Write a recording, or tensors and nested containers of them, to a file, whole or not at all.
 
     Args:
-        obj: a Recording; or tensors, arrays, numbers, strings, None, and lists, tuples, sets and dicts of such.
+        obj: a Recording, or the `r` of `with microtape.record() as r`; or tensors, arrays, numbers, strings, None, and
+            lists, tuples, sets and dicts of such.
         f: a path, or a binary file that is open for writing.
         budgets: of a recording, `element_budget` and `total_budget`; see `tape_file.save`.
 
     Raises:
         RecordingError: the file cannot be written, or it cannot hold the object. Nothing is pickled.
     """
+    if isinstance(obj, Displayed):
+        obj = recording_of(obj)
     if isinstance(obj, Recording) and not hasattr(f, "write"):
         tape_file.save(obj, f, **budgets)
         return

@@ -158,11 +158,23 @@ def symbols(node: NodeRecord) -> tuple[str, ...]:
     """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
     gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
+    if has_operand_for_each_edge(node):
+        every = zip(gradients, node.operands, strict=False)
+        return tuple(rule.symbol for rule, one in every if one.ref is not None)
     if node.kind in ("copy_slices", "error") or len(operands) > len(gradients) or not _are_for_edges(gradients, node):
         return ()
     if any(edge.node is not None for edge in node.edges[len(operands) :]):
         return ()
     return tuple(one.symbol for one in gradients[: len(operands)])
+
+
+def has_operand_for_each_edge(node: NodeRecord) -> bool:
+    """Whether the operands stand in the order of the formula's symbols, constants among them."""
+    if node.kind in ("copy_slices", "error") or len(node.operands) != len(node.edges):
+        return False
+    pairs = zip(node.operands, node.edges, strict=True)
+    is_each = all(one.ref is not None or edge.node is None for one, edge in pairs)
+    return is_each and len(parse_formula(node.formula).gradients) == len(node.edges)
 
 
 def work_out(

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from microtape.recording.model.formula import fill_in, formula_of, symbols
-from microtape.recording.model.model import NodeRecord, Operand, Recording
+from microtape.recording.model.formula import fill_in, formula_of, has_operand_for_each_edge, parse_formula, symbols
+from microtape.recording.model.model import UNKNOWN, NodeRecord, Operand, Recording
 
 _LONGEST = 20  # characters; a longer name, as of a part of a model, makes a rule hard to read
 _TAKEN = ("g", "G", "n", "e")  # in a formula: the gradient that arrived, a number, and the base of exp
@@ -41,15 +41,28 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
         return {"x": recording.label(node.id)}
     found: dict[str, str] = {}
     operands = [one for one in node.operands if one.ref is not None]
+    if len(node.operands) > len(node.edges) and any(_is_mask(recording, one) for one in operands):
+        return {}  # `where(mask, x, 0.0)`: the symbols are those of x and 0.0
     for symbol, one in zip(symbols(node), operands, strict=False):
         name, made = operand(one), recording.tensors[one.ref.tensor].node if one.ref is not None else None
         found[symbol] = name if made is None or _is_clear(name) else f"%{made}"
     if (number := constant_of(node)) is not None:
         found["n"] = number
+    if has_operand_for_each_edge(node):
+        every = zip(parse_formula(node.formula).gradients, node.operands, strict=True)
+        found |= {rule.symbol: one.text for rule, one in every if one.ref is None and _is_constant(one)}
     if found and node.outputs:
         name = recording.label(node.id)  # of a tensor that is overwritten, an operand has the same one
         found["z"] = found["Z"] = name if _is_clear(name) and name not in found.values() else f"%{node.id}"
     return found
+
+
+def _is_mask(recording: Recording, operand: Operand) -> bool:
+    return operand.ref is not None and recording.tensors[operand.ref.tensor].dtype == "bool"
+
+
+def _is_constant(operand: Operand) -> bool:
+    return operand.text == UNKNOWN or _NUMBER.fullmatch(operand.text) is not None
 
 
 def _is_clear(name: str) -> bool:

@@ -28,6 +28,7 @@ from microtape.recording.model.courses import CourseRecord as CourseRecord
 from microtape.recording.model.courses import ParameterRecord as ParameterRecord
 from microtape.recording.model.courses import Statistics as Statistics
 from microtape.recording.model.displayed import Displayed
+from microtape.recording.model.parts import UNKNOWN as UNKNOWN
 from microtape.recording.model.parts import ErrorRecord as ErrorRecord
 from microtape.recording.model.parts import Operand as Operand
 from microtape.recording.model.parts import Place as Place

@@ -69,6 +69,10 @@ class TensorRef(NamedTuple):
     version: int
 
 
+UNKNOWN = "constant"
+"""The text of an operand without a history of which nothing else is known, as before the recording began."""
+
+
 class Operand(NamedTuple):
     """An argument of an operation: a tensor, or the text of a constant such as `2.0` or `dim=1`."""
 

@@ -11,9 +11,11 @@ Note [What is noted, and what is made of it]
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
+from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.model.model import Value
 from microtape.recording.pytorch.graph import NO_EDGE, Graph, NodeEdge, walk
@@ -59,6 +61,7 @@ class Reached:
         self, tensors: Tensors, operations: Operations, packed: PackedRanges, faults: Faults, makers: Ranges[GraphNode]
     ) -> None:
         self._tensors, self._operations, self._packed, self._faults = tensors, operations, packed, faults
+        self._first = next_sequence_nr()  # of the nodes that are recorded while they are made
         self.makers = makers  # by the sequence numbers of what they made in a pass
         self.log: list[Found | Crossed | Named] = []
         self.entries: dict[GraphNode, NodeEntry] = {}
@@ -76,6 +79,12 @@ class Reached:
             node = self._tensors.node(grad_fn) if grad_fn is not None else None
             if node is not None and node in graph.nodes and tensor.output_nr not in node.outputs:
                 node.outputs[tensor.output_nr] = self._tensors.read(tensor)
+
+    def see_variables(self, graph: Graph, frame: FrameType | None) -> None:
+        """Read what nodes from before the recording computed, as far as a variable of the program holds it."""
+        first = self._first
+        if any(not node.outputs and node.sequence_nr < first for node in graph.nodes):
+            self.see_outputs(graph, [tensor for _, tensor in names_in_frames(frame, KINDS)])
 
     def adopt(self, graph: Graph) -> None:
         """Read what must be read while the nodes of a graph live.

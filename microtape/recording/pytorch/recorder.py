@@ -314,7 +314,7 @@ class TorchRecorder:
                 self.count += 1
                 opened = OpenPass(
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
-                    self.call_stack, len(self._open),
+                    self.call_stack, len(self._open), user_frame(frame),
                 )  # fmt: skip
                 self.tensors.phase += 1
                 if not self._open:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from microtape.recording.model.model import (
+    UNKNOWN,
     EdgeRecord,
     NodeRecord,
     Operand,
@@ -118,7 +119,7 @@ def _operands(
     rest = [Operand(ref, "") for ref in free] if is_last else []
     if is_last and constants:
         return (*filter(None, found), *rest, *constants)
-    return (*[one or Operand(None, "constant") for one in found], *rest)
+    return (*[one or Operand(None, UNKNOWN) for one in found], *rest)
 
 
 def _tensor_record(tape: Tape, entry: TensorEntry, name: str | None) -> TensorRecord:

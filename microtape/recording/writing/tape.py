@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from microtape.basics.scope import open_scopes
-from microtape.recording.model.model import BorderRecord, Operand, SavedRecord, TensorRef, Value
+from microtape.recording.model.model import UNKNOWN, BorderRecord, Operand, SavedRecord, TensorRef, Value
 from microtape.recording.writing.borders import Borders
 from microtape.recording.writing.copies import copied, frozen, same_elements
 from microtape.recording.writing.faults import Faults
@@ -190,7 +190,7 @@ class Tape:
             if i in known:
                 operands.append(Operand(self.ref(known[i]), ""))
             elif edge[0] is None:
-                operands.append(Operand(None, "constant"))
+                operands.append(Operand(None, UNKNOWN))
             else:
                 operands.append(Operand(self._output_of(self.ids[edge[0]], edge), ""))
         number = self._append(node, operands, ())

@@ -51,6 +51,41 @@ def test_a_backward_is_called_recorded_and_shown(capsys: pytest.CaptureFixture[s
     assert ".grad  [3, 5]  complete" in out
 
 
+def test_what_was_computed_before_has_the_names_and_values_of_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    weight = torch.tensor([-4.0, 9.0], requires_grad=True)
+    half = weight / 2
+    root = half.sqrt()
+    tui.step((root * weight).sum())
+    out = capsys.readouterr().out
+    assert "NaN begins at root: √(-2) = nan" in out
+    assert "root = √half" in out
+    assert "half = weight / constant" in out
+
+
+def test_a_recorder_that_is_entered_again_goes_on() -> None:
+    import torch
+
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    with microtape.record() as recorder:
+        (weight * 2).sum().backward()
+    weight.sum().backward()
+    with recorder:
+        (weight * 3).sum().backward()
+    assert [one.index for one in recorder.recording.passes] == [0, 1]
+    assert weight.grad is not None
+    assert weight.grad.tolist() == [6.0, 6.0]
+
+
+def test_a_pass_that_cannot_begin_is_told_where_it_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    tui.step(weight * 2)
+    assert "RuntimeError at test_from_python.py:" in capsys.readouterr().out
+
+
 def test_a_node_can_be_stepped_through(capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 
@@ -59,7 +94,7 @@ def test_a_node_can_be_stepped_through(capsys: pytest.CaptureFixture[str]) -> No
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     tui.step(weight.sum().grad_fn)
     assert ".grad  [1, 1]  complete" in capsys.readouterr().out
-    with pytest.raises(TypeError, match=r"takes a Tensor, a grad_fn or a list of them, .* not torch.dtype"):
+    with pytest.raises(TypeError, match=r"or a Tensor, a grad_fn or a list of them, not torch.dtype"):
         tui.step(weight.dtype)
 
 

@@ -65,6 +65,11 @@ CELLS = {
     "unknown option": "%%microtape --colour\n1",
     "unknown pass": "%%microtape --pass 3\n(x * x).sum().backward()",
     "quotation mark": "%%microtape --title 'The\n1",
+    "unknown step": "%%microtape --step 9\n(x * x).sum().backward()",
+    "fails without a finding": "%%microtape --diagnose\n(x * x).sum().backward()\n1 / 0",
+    "displayed": "loss = (x * x).sum()\nloss",
+    "a second name": "with mt.record() as r:\n    loss.backward()\nprint([one.names for one in r.recording.tensors])",
+    "loop": "with mt.record(until='nan') as loop:\n    (x * x).sum().backward()\nloop",
 }
 
 
@@ -131,9 +136,24 @@ def test_wrong_options_are_told_in_one_line(shown: dict[str, Ran]) -> None:
         "unknown option": "UsageError: unrecognized arguments: --colour (%%microtape? lists the options)\n",
         "unknown pass": "UsageError: --pass 3: cell 11 has run 1 pass\n",
         "quotation mark": "UsageError: No closing quotation: --title 'The\n",
+        "unknown step": "UsageError: --step 9: the film has 3 steps\n",
     }
     assert {name: shown[name].text for name in lines} == lines
     assert not any(shown[name].errors for name in lines)
+
+
+def test_a_cell_that_fails_for_a_reason_of_its_own_is_not_said_to_be_right(shown: dict[str, Ran]) -> None:
+    assert shown["fails without a finding"].text == "cell 14 failed, and nothing in 1 pass shows why\n"
+
+
+def test_tensors_have_the_names_of_the_program_not_those_of_the_notebook(shown: dict[str, Ran]) -> None:
+    names = shown["a second name"].text
+    assert "('x',)" in names
+    assert "('loss',)" in names  # and neither `_` nor `_15`, which IPython has given it
+
+
+def test_the_recorder_of_a_loop_is_shown_as_its_recording(shown: dict[str, Ran]) -> None:
+    assert shown["loop"].value == "<Recording of 'record()': 3 nodes, 1 pass, 3 steps>"
 
 
 WORDS = st.sampled_from(

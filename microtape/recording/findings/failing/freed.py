@@ -79,8 +79,22 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
         place, tensor = node.place, program.tensor_of(node)
         text, line, remedy = _of_a_constant(program, node, earlier, pass_)
         lines.append(line)
+    elif freed_at is None:
+        place, tensor = pass_.place, program.tensor_of(node)
+        root = program.root_name(pass_)
+        text = headline(
+            f"A backward before this recording freed a part of the graph of {root}: {name}",
+            f"A backward before this recording freed a part of the graph of {root}",
+            "A backward before this recording freed a part of the graph",
+        )
+        where = f"{name} at {at(node.place)}" if node.place is not None else name
+        lines = [f"What {where} had saved was freed before; {pass_.kind}() needs it again."]
+        remedy = (
+            "Compute the loss anew before each backward, or pass retain_graph=True to the first one, if the second is "
+            "meant."
+        )
     else:
-        place, tensor = freed_at or pass_.place, program.tensor_of(node)
+        place, tensor = freed_at, program.tensor_of(node)
         first = program.root_name(earlier) if earlier is not None else "an earlier loss"
         text = headline(
             f"{first} and {program.root_name(pass_)} share {name}, freed by the backward at {at(place)}",

@@ -59,12 +59,13 @@ def arrays_where_bad_numbers_begin(recording: Recording) -> Iterator[Value | Non
 def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) -> Finding:
     """What origins at one line come to."""
     origin, made = origins[0], search.made(origins[0])
+    if origin.step is None and origin.source is None and not search.is_certain(program.node(origin.node)):
+        return _before_the_recording(program, search, origin)
     node = program.node(origin.node)
     tensor = program.tensor_of(node)
     spread = sorted({one for each in origins for one in each.spread})
     value = _first_bad(search, origin)
-    kind: FindingKind = "nan" if np.isnan(program.sizes.largest(value)) else "infinity"
-    what = "NaN" if kind == "nan" else "Infinity"
+    kind, what = _kind(program, value)
     how, lines = how_of_leaf(program, node) if node.variable is not None else _how(search, origin, node, value)
     where = f"{made.op}, {at(made.place)}" if made.place is not None else program.name(node.id)
     side = "" if origin.step is None else " in backward"
@@ -83,8 +84,7 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     lines.append(f"{reached}; it reaches the gradients of {join(leaves)}." if leaves else f"{reached}.")
     if len(origins) > 1:
         lines.append(f"The same happens {count(len(origins) - 1, 'more time')} at this line.")
-    if search.pass_.index:
-        lines.append(f"Everything is finite before pass {search.pass_.index + 1} of the program.")
+    lines += _before(program, search.pass_.index, kind)
     return Finding(
         kind, "error", text, tuple(lines),
         advice.remedy if advice is not None else
@@ -95,6 +95,34 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
         origin.step.index if origin.step is not None else None, node.id, tensor,
         spread=tuple(spread),
     )  # fmt: skip
+
+
+def _before_the_recording(program: Program, search: PassSearch, origin: Origin) -> Finding:
+    """The finding where it is unknown whether what made a number that is not finite was given such numbers."""
+    node = program.node(origin.node)
+    kind, what = _kind(program, _first_bad(search, origin))
+    name = program.name(node.id)
+    where = f"{node.op}, {at(node.place)}" if node.place is not None else name
+    return Finding(
+        kind, "error", headline(f"{what} begins at or before {where}"),
+        (f"{name} is not finite. What it was computed of is not in the recording, which began later.",),
+        "Record the lines that compute it, too: put them into `with microtape.record() as r:`, before backward.",
+        node.place or _first_use(program, node.id), origin.position, None, node.id, program.tensor_of(node),
+        spread=origin.spread,
+    )  # fmt: skip
+
+
+def _before(program: Program, index: int, kind: FindingKind) -> Iterator[str]:
+    """A sentence about the passes before one, as far as they were looked at."""
+    if index and program.recording.passes[0].index == 0:
+        yield f"Everything is finite before pass {index + 1} of the program."
+    elif index and kind == "nan" and program.recording.options.get("until") == "nan":
+        yield f"There is no NaN before pass {index + 1} of the program."
+
+
+def _kind(program: Program, value: Value | None) -> tuple[FindingKind, str]:
+    """The kind of a finding about a value, and its word for it."""
+    return ("nan", "NaN") if np.isnan(program.sizes.largest(value)) else ("infinity", "Infinity")
 
 
 def _advice(program: Program, origin: Origin, made: NodeRecord | BorderRecord, how: str) -> Advice | None:

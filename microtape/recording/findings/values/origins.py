@@ -11,7 +11,16 @@ import numpy as np
 
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.values.without_history import Source, source_of
-from microtape.recording.model.model import BackwardStep, BorderRecord, NodeRecord, Pass, Place, TensorRef, Value
+from microtape.recording.model.model import (
+    UNKNOWN,
+    BackwardStep,
+    BorderRecord,
+    NodeRecord,
+    Pass,
+    Place,
+    TensorRef,
+    Value,
+)
 
 
 def origins_by_line(program: Program) -> Iterator[tuple[PassSearch, list[Origin]]]:
@@ -182,6 +191,19 @@ class PassSearch:
             self.is_bad(self.recording.value(ref)) and self.program.producer.get(ref, -1) in {*self.bad_values, -1}
             for ref in operand_refs(node)
         ) or any(edge.node in self._unseen for edge in node.edges)
+
+    def is_certain(self, node: NodeRecord) -> bool:
+        """Whether all that went into an operation is known. It is not if it was computed before the recording began.
+
+        Of a call that makes several nodes, the inner ones have no values: they are at the same place.
+        """
+        if any(one.ref is None and one.text == UNKNOWN for one in node.operands):
+            return False
+        before = [self.recording.nodes[edge.node] for edge in node.edges if edge.node is not None]
+        return all(
+            self.program.results(one) or one.variable is not None or (one.place is not None and one.place == node.place)
+            for one in before
+        )
 
     @cached_property
     def _unseen(self) -> frozenset[int]:

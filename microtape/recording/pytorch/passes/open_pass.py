@@ -8,6 +8,7 @@ values: see Note [What is noted, and what is made of it].
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,7 @@ class OpenPass:
         checker: TorchChecker | None,
         calls: CallStack,
         depth: int,
+        frame: FrameType | None,
     ) -> None:
         self.request, self.index = request, index
         self.depth = depth  # how many passes run around this one
@@ -87,6 +89,7 @@ class OpenPass:
         self._nodes = graph.nodes  # until the pass ends
         tensors_asked = [one for one in (*request.outputs, *request.inputs) if isinstance(one, torch.Tensor)]
         reached.see_outputs(graph, tensors_asked)
+        reached.see_variables(graph, frame)
         reached.adopt(graph)
         if torch.is_anomaly_enabled():
             hide_our_frames(graph.nodes.values())

@@ -24,6 +24,7 @@ class Sources:
         self.root = os.path.abspath(root if root is not None else os.getcwd())
         self._files: dict[str, str] = {}  # name in the recording -> Python's file name
         self._names: dict[str, str] = {}  # Python's file name -> name in the recording
+        self._texts: dict[str, str] = {}  # name in the recording -> the text when it was first named
         self._installed: dict[str, bool] = {}
         self._places: dict[tuple[int, int], tuple[CallSite, Place]] = {}
         self._definitions: dict[CodeType, Place] = {}
@@ -53,8 +54,7 @@ class Sources:
 
     def texts(self) -> dict[str, str]:
         """The text of each file that can be read."""
-        texts = {name: source_of(file) for name, file in self._files.items()}
-        return {name: text for name, text in sorted(texts.items()) if text}
+        return {name: text for name, text in sorted(self._texts.items()) if text}
 
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to an installed package, other than the program itself. Cached."""
@@ -68,19 +68,20 @@ class Sources:
         return frame.filename in LIBRARY_FILES
 
     def text(self, name: str) -> str:
-        """The text of a file of the recording, as it was when it was first asked for; empty if it cannot be read."""
-        return _text(self._files[name])
+        """The text of a file of the recording, as it was when a place in it was first named; empty if it is unknown."""
+        return self._texts[name]
 
     def _name(self, file: str) -> str:
         known = self._names.get(file)
         if known is not None:
             return known
+        _look_again(file)
         name = file if file.startswith("<") else self._path(file)
         base, number = name, 1
         while self._files.get(name, file) != file:
             number += 1
             name = f"{base} ({number})"
-        self._files[name], self._names[file] = file, name
+        self._files[name], self._names[file], self._texts[name] = file, name, text_of(file)
         return name
 
     def _path(self, file: str) -> str:
@@ -101,19 +102,23 @@ class Sources:
 def _position(site: CallSite, positions: Positions) -> tuple[int, int, int, int]:
     try:
         return site.position(positions)
-    except ValueError:  # as in `source_of`: no source, so no columns
+    except ValueError:  # as in `_lines_of`: no source, so no columns
         line = positions[site.instruction // 2][0] or site.code.co_firstlineno
         return line, line, 0, 0
 
 
-def source_of(file: str) -> str:
-    """The text of a source file; empty if it cannot be read."""
+@functools.cache
+def text_of(file: str) -> str:
+    """The text of a source file, read once, or again if it has changed since; empty if it cannot be read."""
     return "".join(_lines_of(file))
 
 
-@functools.cache
-def _text(file: str) -> str:
-    return source_of(file)
+def _look_again(file: str) -> None:
+    """Forget a file that has changed since it was read, as one that a notebook has loaded again."""
+    known = linecache.cache.get(file)
+    linecache.checkcache(file)
+    if linecache.cache.get(file) is not known:
+        text_of.cache_clear()
 
 
 def _lines_of(file: str) -> list[str]:

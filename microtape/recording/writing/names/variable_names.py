@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
-from microtape.basics.call_site import user_frame
+from microtape.basics.call_site import names_of_shell, user_frame
 from microtape.basics.fresh_stack import calling_frame
 from microtape.recording.model.model import Place
 from microtape.recording.model.source import targets, tree_of
-from microtape.recording.writing.names.sources import Sources, source_of
+from microtape.recording.writing.names.sources import Sources, text_of
 from microtape.tape.tensor_state import TensorState
 
 _MOST_ITEMS = 1000  # of one container; a longer one is skipped
@@ -48,7 +48,7 @@ def tensors_in_frames(frame: FrameType | None, held: Held) -> Iterator[tuple[str
     frames: list[FrameType] = []
     while frame is not None:
         frames.append(frame)
-        frame = user_frame(calling_frame(frame))
+        frame = user_frame(calling_frame(frame)) if not _is_program(frame) else None
     finished = {(one.f_code.co_filename, _scope(one.f_code)): _finished_loops(one) for one in frames}
     seen_globals: set[int] = set()
     last: list[tuple[str, Any]] = []
@@ -61,13 +61,19 @@ def tensors_in_frames(frame: FrameType | None, held: Held) -> Iterator[tuple[str
     yield from last
 
 
+def _is_program(frame: FrameType) -> bool:
+    """Whether a frame runs the program's own file, or a cell: those around it belong to what has started it."""
+    return frame.f_globals.get("__name__") == "__main__" and frame.f_locals is frame.f_globals
+
+
 def _in_namespace(
     namespace: dict[str, Any], finished: frozenset[str], last: list[tuple[str, Any]], held: Held
 ) -> Iterator[tuple[str, Any]]:
     """The tensors of one namespace; those in variables of finished loops are only appended to `last`."""
     others = []
+    not_theirs = names_of_shell(namespace)
     for name, value in _not_plain(namespace.items()):
-        if type(name) is not str or name.startswith("__") or _is_empty(value):
+        if type(name) is not str or name.startswith("__") or name in not_theirs or _is_empty(value):
             continue
         if not held.is_tensor(value):
             others.append((name, value))
@@ -170,7 +176,7 @@ def _scope(code: CodeType) -> int:
 def _finished_loops(frame: FrameType) -> frozenset[str]:
     """The variables of the frame's `for` loops, except the loops that it is in."""
     scope = _scope(frame.f_code)
-    loops = [one for one in _loops(frame.f_code.co_filename) if one.scope == scope]
+    loops = [one for one in _loops(text_of(frame.f_code.co_filename)) if one.scope == scope]
     if not loops:
         return _NO_NAMES
     running = [one.names for one in loops if frame.f_lineno in one.lines]
@@ -183,9 +189,9 @@ def assignment_target(place: Place, sources: Sources) -> str | None:
 
 
 @functools.cache
-def _loops(file: str) -> tuple[_Loop, ...]:
-    """The `for` loops in a file."""
-    tree = tree_of(source_of(file))
+def _loops(text: str) -> tuple[_Loop, ...]:
+    """The `for` loops in a source."""
+    tree = tree_of(text)
     if tree is None:
         return ()
     found = []

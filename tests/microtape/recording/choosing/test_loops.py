@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -247,12 +248,38 @@ def test_a_parameter_without_gradient_and_one_that_is_not_finite(there: Path) ->
         ({"passes": "0"}, "give a number from 1"),
         ({"passes": "2", "until": "nan"}, "leave out until and every"),
         ({"every": 0}, "give a number of passes from 1"),
+        ({"until": 3}, r'record\(until=3\): give a text, such as "nan"'),
+        ({"passes": (3, 5)}, r'record\(passes=\(3, 5\)\): give a text, such as "3-5"'),
+        ({"thread": 1}, 'give a text, such as "main"'),
+        ({"save": ""}, r'record\(save=\'\'\): give the name of a file, such as "nan.tape"'),
+        ({"save": 3}, "give the name of a file"),
         ({"until": "nan", "save": "nowhere/nan.tape"}, "there is no folder"),
     ],
 )
 def test_a_mistake_is_named_before_the_loop_runs(there: Path, asked: dict[str, Any], problem: str) -> None:
     with pytest.raises(RecordingError, match=problem):
         record(**asked)
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda loss: record(untill="nan"), "record() has no argument 'untill': around a loop it takes until, passes,"),
+        (lambda loss: record(loss.backward()), "record() takes a function, as in record(loss.backward), not None"),
+        (lambda loss: record(loss), "not Tensor"),
+        (lambda loss: record(loss.backward, save="a.tape"), "record() cannot call Tensor.backward: got an unexpected"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_no_error_of_the_program(call: Any, problem: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(problem)):
+        call((mt.tensor([1.0], requires_grad=True) * 2).sum())
+
+
+def test_the_recorder_of_a_loop_is_saved_in_place_of_its_recording(there: Path) -> None:
+    with record(until="nan") as loop:
+        train(4, until_nan=2)
+    mt.save(loop, "kept.tape")
+    assert repr(mt.load("kept.tape")) == repr(loop.recording)
 
 
 def test_a_file_that_cannot_be_written_does_not_stop_the_loop(there: Path, capfd: pytest.CaptureFixture[str]) -> None:

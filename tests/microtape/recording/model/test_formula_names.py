@@ -32,6 +32,13 @@ def test_what_is_overwritten_and_what_overwrites_it_have_different_names():
     assert rule == "%2 = y · w   ∂%2/∂y = w,   ∂%2/∂w = y"
 
 
+def test_a_constant_is_told_and_one_that_is_unknown_is_no_y():
+    x = mt.tensor([2.0, 3.0], requires_grad=True)
+    y = x - 4.0
+    before = mt.record(y.sum().backward)
+    assert named_formula(before, before.nodes[1], lambda operand: "x") == "y = x - constant    ∂y/∂x = 1"
+
+
 def test_a_long_name_and_one_that_a_formula_has_itself_are_told_by_number():
     a_name_that_takes_much_room = mt.tensor(2.0, requires_grad=True)
     g = mt.tensor(3.0, requires_grad=True)

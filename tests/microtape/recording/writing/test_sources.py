@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
 
 import microtape as mt
 from microtape.recording import record
+
+
+def test_a_file_that_is_loaded_again_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file, texts = (
+        tmp_path / "loaded_again.py",
+        ["def f(x):\n    return x.sum()\n", "\n\ndef f(x):\n    return x.exp().sum()\n"],
+    )
+    recorders = []
+    for text in texts:
+        file.write_text(text)
+        module = (
+            importlib.import_module("loaded_again") if not recorders else importlib.reload(sys.modules["loaded_again"])
+        )
+        with mt.record() as recorder:
+            module.f(mt.ones(3, requires_grad=True)).backward()
+        recorders.append(recorder)
+        assert recorder.recording.sources["loaded_again.py"] == text
+    monkeypatch.delitem(sys.modules, "loaded_again")
+    assert [one.recording.sources["loaded_again.py"] for one in recorders] == texts
 
 
 @pytest.mark.parametrize(

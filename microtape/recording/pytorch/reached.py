@@ -122,7 +122,7 @@ class Reached:
                 found = self._saved_by(python_node, entry)
                 entry.saved, entry.is_freed = found or (), found is None
             if not node.outputs and (metadata := getattr(python_node, "_input_metadata", None)) is not None:
-                entry.described = metadata  # since torch 2.9
+                entry.described = metadata  # since torch 2.5
         except Exception as error:
             self._faults.add(f"what {entry.about.name} saved", error)
         return entry

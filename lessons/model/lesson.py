@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -150,8 +151,15 @@ class Course:
         if len(found) == 1:
             return found[0]
         if not found:
-            raise LookupError(f"there is no lesson {wanted!r}: `microtape learn list` shows them all")
+            close = get_close_matches(key, self.words, 1)
+            meant = f"did you mean {self.words[close[0]]}? " if close else ""
+            raise LookupError(f"there is no lesson {wanted!r}: {meant}`microtape learn list` shows them all")
         raise LookupError(f"{wanted!r} could be {', '.join(one.name for one in found)}: write a little more")
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The names of the lessons and the words in them, each with the lesson's name."""
+        return {word: one.name for one in self.lessons for word in (*one.name.split("_"), one.name)}
 
     def after_solved(self, solved: Set[str]) -> Lesson:
         """The first lesson whose name is not among the solved ones; the last if all are solved."""

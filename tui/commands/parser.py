@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from tui.commands.options import (
@@ -61,8 +62,9 @@ which a condition holds. Without either option, a script is recorded up to the e
 With --search 60 it goes on for up to 60 seconds, until something is found in a later pass. `step` opens after the first
 pass, and the script goes on for up to 10 seconds meanwhile; --search 0 stops it.
 
-""" + (
-    CODES := "exit codes:\n"
+`microtape COMMAND --help` lists the options of a command, and the exit codes."""
+CODES = (
+    "exit codes:\n"
     + "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANING.items())
     + "\n  128+n a signal ended the stepper: n is its number"
     + "\n  n     the script itself exited with status n, as sys.exit(n) does; a line says so, whatever n means above"
@@ -102,6 +104,13 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         for line in message.splitlines():
             put(line)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is not a choice; if one is similar, name that one instead of all."""
+        if action.choices is not None and value not in action.choices:
+            for near in get_close_matches(value, action.choices, 1):
+                raise argparse.ArgumentError(action, f"invalid choice: {value!r}, did you mean {near!r}?")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""

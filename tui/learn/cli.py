@@ -116,10 +116,11 @@ def _lesson_of(context: CommandContext, words: Words) -> Lesson:
     try:
         return context.lesson(" ".join([words.command, *words.rest]))
     except LookupError as problem:
-        names = {part: one.name for one in context.course for part in (*one.name.split("_"), one.name)}
-        close = get_close_matches(words.command, [*every, *names], 1)
-        meant = f". Did you mean {names.get(close[0], close[0])}?" if close else "."
-        commands = f"{meant} Commands: {', '.join(every)}" if close or words.rest else ""
+        close = get_close_matches(words.command, [*every, *context.course.words], 1)
+        if close and close[0] in every:
+            command = f"microtape learn {close[0]}"
+            raise LookupError(f"there is no command {words.command!r}: did you mean `{command}`?") from None
+        commands = f". Commands: {', '.join(every)}" if words.rest else ""
         raise LookupError(f"{problem.args[0]}{commands}") from None
 
 

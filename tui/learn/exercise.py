@@ -166,8 +166,9 @@ class ExerciseView(Vertical):
         self._known, self._refused = text, False
         if kept is not None:
             self.app.notify(
-                f"The file was changed by another program. Its version is kept: {kept}", timeout=15, markup=False
-            )
+                f"The file was changed by another program. Its version is kept: {kept}",
+                severity="warning", timeout=15, markup=False,
+            )  # fmt: skip
         return True
 
     def note(self, said: Said) -> None:

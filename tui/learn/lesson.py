@@ -94,6 +94,7 @@ class LessonScreen(LessonActionsScreen):
         self._questions = Questions(lesson.predictions, missed=self._note_missed, ascii=ascii)
         self._view = "text"
         self._beside = "program"  # the view beside the text if there is room for two
+        self._is_read = False  # whether the learner has opened the text, which answers what the program asks
 
     def compose(self) -> ComposeResult:
         """The title, the three views, the keys."""
@@ -107,7 +108,7 @@ class LessonScreen(LessonActionsScreen):
         yield Static(id="lesson-too-small")
 
     def on_mount(self) -> None:
-        """Show the program of a new lesson, else the text; both if there is room. The text explains what was seen."""
+        """Show the program of a new lesson, else the text, beside the program if there is room."""
         is_new = self._workspace.progress.of(self.lesson.name) == Record()
         self.action_view("program" if is_new else "text")
         self._record(self._program)
@@ -148,12 +149,15 @@ class LessonScreen(LessonActionsScreen):
 
     def _arrange(self) -> None:
         # Sets `display`: changing a class of the screen would make Textual style every line of the text again.
-        if self._view != "text":
+        if self._view == "text":
+            self._is_read = True
+        else:
             self._beside = self._view
         width, beside = self.app.size.width, self._beside
         if self._view == "text" and width < ROOM_FOR_TWO[beside]:
             beside = "program"
-        two = ("text", beside) if width >= ROOM_FOR_TWO[beside] else ()
+        has_room = width >= ROOM_FOR_TWO[beside] and (self._is_read or beside == "exercise")
+        two = ("text", beside) if has_room else ()
         for name in VIEWS:
             self.query_one(f"#{name}").display = name == self._view or name in two
         self._show_title()

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Unpack
 from textual._callback import invoke
 from textual.app import SystemCommand
 from textual.binding import Binding
+from textual.events import Event, Key, MouseDown
+from textual.notifications import Notify, SeverityLevel
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
@@ -23,6 +25,8 @@ from tui.stepper.stepper import StepperOptions, StepperScreen
 from tui.widgets.palette import Palette, commands_of, without
 from tui.widgets.themes import THEMES
 
+SEVERITIES: tuple[SeverityLevel, ...] = ("information", "warning", "error")
+
 
 class PlainScrollBar(ScrollBarRender):
     """A scrollbar of whole cells, without the block characters that fill parts of a cell."""
@@ -32,7 +36,11 @@ class PlainScrollBar(ScrollBarRender):
 
 
 class MicrotapeApp(GuardedApp):
-    """A full-screen program with our themes."""
+    """A full-screen program with our themes.
+
+    A notice takes the place of the keys in the last line, which everybody can do without for a while. One that is no
+    warning ends with the next key or click, which may make it untrue.
+    """
 
     TITLE = "microtape"
     CSS = """
@@ -44,6 +52,11 @@ class MicrotapeApp(GuardedApp):
     OptionList > .option-list--option-highlighted, OptionList:focus > .option-list--option-highlighted {
         background: $accent-muted; color: $foreground; text-style: none;
     }
+    ToastRack, ToastRack ToastHolder { margin: 0; align-horizontal: left; overflow: hidden hidden; }
+    ToastRack.-above-prompt { margin-bottom: 1; }
+    ToastRack Toast { width: 1fr; max-width: 100%; margin: 0; padding: 0 1; border: none; background: $panel; }
+    ToastRack Toast.-warning { color: $text-warning; }
+    ToastRack Toast.-error { color: $text-error; }
     .-ascii TapeView, .-ascii BoxView, .-ascii Pane { border: ascii $panel; }
     .-ascii TapeView:focus, .-ascii BoxView:focus, .-ascii Pane:focus { border: ascii $accent; }
     .-ascii StepperScreen > #sentence { border: none; border-top: ascii $panel; }
@@ -64,6 +77,22 @@ class MicrotapeApp(GuardedApp):
             self.register_theme(one)
         self.theme = THEMES[theme].name
         self.animation_level = "none"  # motion should always carry information
+
+    def on_notify(self, event: Notify) -> None:
+        """Show one notice at a time: the new one replaces all that are not more severe."""
+        self._end_notices(event.notification.severity)
+
+    async def on_event(self, event: Event) -> None:
+        """End a notice before a key or a click does anything."""
+        if isinstance(event, Key | MouseDown) and not event.is_forwarded:
+            self._end_notices("information")
+        await super().on_event(event)
+
+    def _end_notices(self, most: SeverityLevel) -> None:
+        """End the notices that are at most that severe."""
+        for one in [*self._notifications]:
+            if SEVERITIES.index(one.severity) <= SEVERITIES.index(most):
+                self._unnotify(one)
 
     def get_key_display(self, binding: Binding) -> str:
         """The name of a key in the footer."""

@@ -57,10 +57,7 @@ class VersionsScreen(Dialog[int | None]):
 
     def compose(self) -> ComposeResult:
         """Whose memory it is, and the versions."""
-        with Vertical() as box:
-            left, right = (key_name(one, ascii=self._ascii) for one in ("left", "right"))
-            turn = [("left", left), ("right", f"{right} another tensor")] if len(self._tensors) > 1 else []
-            box.border_subtitle = keys_below(*turn, ("enter", "Enter goes to its maker"), ("escape", "Esc"))
+        with Vertical():
             yield Static()
             yield Choices()
 
@@ -94,10 +91,23 @@ class VersionsScreen(Dialog[int | None]):
     def _content(self, lines: Sequence[Line]) -> Content:
         return Content("\n").join(content(one, ascii=self._ascii) for one in lines)
 
+    def _maker(self, row: int) -> int | None:
+        """The node that made a version; None if it is not on the tape of this pass, as an update never is."""
+        node = self._told[row].node
+        return node if node in self._cursor.timeline.row_of else None
+
+    def on_option_list_option_highlighted(self, event: Choices.OptionHighlighted) -> None:
+        """Name the keys that lead anywhere from here."""
+        left, right = (key_name(one, ascii=self._ascii) for one in ("left", "right"))
+        turn = [("left", left), ("right", f"{right} another tensor")] if len(self._tensors) > 1 else []
+        maker = self._maker(event.option_index) if event.option_index < len(self._told) else None
+        goes = [("enter", "Enter goes to its maker")] if maker is not None else []
+        self.query_one(Vertical).border_subtitle = keys_below(*turn, *goes, ("escape", "Esc"))
+
     def chose(self, row: int) -> None:
         """Go to the node that made the version, on Enter or a click."""
-        node = self._told[row].node
-        if node is None or node not in self._cursor.timeline.row_of:
+        node = self._maker(row)
+        if node is None:
             self.notify("No operation on the tape of this pass made this version.", timeout=3)
         else:
             self.dismiss(node)

@@ -12,7 +12,7 @@ from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.model import BackwardStep, NodeRecord, Place
 from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
-from tui.time.node_names import LINE, AtLine, line_named
+from tui.time.node_names import LINE, AtLine, line_named, not_here
 from tui.time.timeline import Timeline
 
 StopKind: TypeAlias = Literal["break", "watch"]
@@ -121,13 +121,13 @@ def _make(cursor: StepCursor, text: str, kind: StopKind, evaluate: bool) -> Brea
     inside = _inside(timeline, line) if line is not None else set()
     if (nodes := cursor.find(text)) or inside or kind == "watch":
         if not nodes and not inside:
-            raise LookupError(f"there is no {text!r} here to watch")
+            raise LookupError(not_here(timeline, text))
         forward, backward = timeline.moments_of(nodes)
         came = (start + step + 1 for node in nodes for step, _ in timeline.received(node))
         moments = {*forward, *backward, *inside, *(came if kind == "watch" else ())}
         return Breakpoint(text, kind, tuple(sorted(moments)), nodes, line)
     if text.isidentifier() or LINE.fullmatch(text.strip()):
-        raise LookupError(f"there is no {text!r} here")
+        raise LookupError(not_here(timeline, text))
     condition = Condition.read(text)
     there = held(timeline, condition) if evaluate else ()
     return Breakpoint(text, kind, there, frozenset(), None, condition, evaluate)

@@ -6,7 +6,7 @@ step forward, and a view can compare a cursor with the previous one.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -15,7 +15,7 @@ import numpy as np
 
 from microtape.recording.model.contracts import output_name
 from microtape.recording.model.model import BackwardStep, Delivery, Recording, TensorRef, Value
-from tui.time.node_names import names, nodes_named
+from tui.time.node_names import names, nodes_named, not_here
 from tui.time.phases import Phase, PhaseKind, phases
 from tui.time.timeline import Arrivals, Timeline
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 State: TypeAlias = Literal["done", "current", "future", "made", "outside"]
 """The state of a node: has run, has just run, will run, was recorded by this pass itself, or is not part of it."""
-
 
 LeafState: TypeAlias = Literal["no part", "none yet", "partial", "waiting", "complete"]
 """The state of a leaf's gradient. waiting: every term has arrived, and AccumulateGrad has not run yet."""
@@ -137,14 +136,18 @@ class StepCursor:
         moment = self.next_of(found)
         if moment is None:
             raise LookupError(f"{target.strip()!r} has no step in this pass" if found
-                              else f"there is no {target.strip()!r} here")  # fmt: skip
+                              else not_here(self.timeline, target))  # fmt: skip
         return self._at(moment)
 
     def next_of(self, nodes: Collection[int]) -> int | None:
         """The next moment of any of these nodes, as in `goto`; None if they have none."""
-        forward, backward = self.timeline.moments_of(nodes)
-        moments = (forward or backward) if self.is_forward else (backward or forward)
+        moments = self.moments_of(nodes)
         return next((m for m in moments if m > self.position), moments[0]) if moments else None
+
+    def moments_of(self, nodes: Collection[int]) -> Sequence[int]:
+        """The moments of these nodes, ascending, in this part of the pass (forward or backward), else in the other."""
+        forward, backward = self.timeline.moments_of(nodes)
+        return (forward or backward) if self.is_forward else (backward or forward)
 
     def to_moment(self, moment: int) -> StepCursor:
         """The moment with that number, clamped to the first and the last."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import PurePath
 from typing import TypeAlias
 
@@ -15,6 +17,8 @@ AtLine: TypeAlias = Callable[[Place | None], bool]
 
 IN_SEQUENTIAL = re.compile(r"^(\d+) \w+$")  # the scope `2 ReLU`: the number is its part of the path
 LINE = re.compile(r"(?:(.*):|line\s+|L)(\d{1,18})")  # `:7`, `mlp.py:7`, `line 7`
+
+MOST = 10_000  # names among which a similar one is looked for
 
 
 def names(timeline: Timeline, node: int) -> tuple[str, ...]:
@@ -56,6 +60,7 @@ def _inside(timeline: Timeline, target: str) -> frozenset[int]:
     return frozenset(node for node in timeline.rows if timeline.node(node).scope in named)
 
 
+@lru_cache(1)  # going on to the next of these nodes repeats the search
 def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
     """The nodes that a text names.
 
@@ -75,3 +80,11 @@ def nodes_named(timeline: Timeline, text: str) -> frozenset[int]:
         return found
     folded = target.casefold()
     return frozenset(one.id for one in nodes if folded and folded in (one.op.casefold(), one.name.casefold()))
+
+
+def not_here(timeline: Timeline, text: str) -> str:
+    """The message for a text that names no node, with the name or operation that it may have meant."""
+    ops = (timeline.node(node).op for node in timeline.rows)
+    known = {name.casefold(): name for name in (*ops, *timeline.by_name)}
+    near = get_close_matches(text.strip().casefold(), known, 1) if len(known) <= MOST else ()
+    return f"there is no {text.strip()!r} here" + "".join(f": did you mean {known[one]}?" for one in near)

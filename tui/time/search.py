@@ -19,8 +19,7 @@ def matches(cursor: StepCursor, text: str) -> tuple[int, ...]:
     may occur in an operation, a name or the operands, in upper or lower case. A number that occurs in none of them is
     looked for among the sizes. If this part of the pass has no match, those of the other part are returned.
     """
-    forward, backward = cursor.timeline.moments_of(found_nodes(cursor, text))
-    return tuple((forward or backward) if cursor.is_forward else (backward or forward))
+    return tuple(cursor.moments_of(found_nodes(cursor, text)))
 
 
 def found_nodes(cursor: StepCursor, text: str) -> frozenset[int]:

@@ -37,6 +37,7 @@ MARKS = (
     ("0.1 ± 0.9", "", "an array too long to list: the mean and standard deviation of its numbers"),
     ("all 0.5", "", "an array whose numbers are all the same"),
     ("6 (1/2)", "", "a gradient so far: one of two terms has arrived"),
+    ("|g|", "", "a gradient's size (root mean square) as a bar, on a logarithmic scale over the whole pass"),
     ("·", "", "nothing yet, which is not zero"),
 )
 PREFACE = (

@@ -42,6 +42,7 @@ class LeavesPane(Pane):
     """Every leaf's `.grad` so far."""
 
     DEFAULT_CSS = "LeavesPane { height: 8fr; }"
+    HANGING = 2
     NAME = "leaves"
     EXPLAINED = (
         "The tensors whose gradients backward computes. .grad changes only in the leaf's own step (AccumulateGrad), "

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
+from textual.widgets._toast import ToastRack
 
 TYPED = 38  # characters that the purpose and the typed text take beside a refusal
 
@@ -81,8 +82,15 @@ class Prompt(Horizontal):
             self.set_class(bool(why), "-refused")
             self.query_one("#problem", Label).update(why)
         if why and len(why) > self.app.size.width - TYPED:
-            self.app.clear_notifications()
-            self.notify(why, severity="warning", timeout=8, markup=False)
+            self.notify(why, timeout=8, markup=False)
+
+    def on_show(self) -> None:
+        """Move notices out of the way."""
+        self.screen.query(ToastRack).add_class("-above-prompt")
+
+    def on_hide(self) -> None:
+        """Let notices have the line again."""
+        self.screen.query(ToastRack).remove_class("-above-prompt")
 
     def on_descendant_blur(self) -> None:
         """Hide the prompt when it loses the focus."""

@@ -17,6 +17,7 @@ from microtape.recording.model.source import expression
 from microtape.recording.model.undifferentiable import why_undifferentiable
 from tui.shell.spans import Line, Span, line, plain
 from tui.time.cursor import StepCursor
+from tui.time.node_names import not_here
 from tui.time.timeline import Arrival
 from tui.words.differences import differences_line
 from tui.words.findings import carried, explained, findings_at
@@ -68,7 +69,7 @@ def subject_named(cursor: StepCursor, text: str) -> Subject:
     name, wanted = (match[1], match[2]) if match else (text, None)
     nodes = cursor.find(name) if name else frozenset() if cursor.focus is None else frozenset({cursor.focus})
     if not nodes:
-        raise LookupError(f"there is no {name!r} here" if name else "there is no current node")
+        raise LookupError(not_here(cursor.timeline, name) if name else "there is no current node")
     node = cursor.focus if cursor.focus in nodes else max(nodes)  # of several nodes: the current one, else the last
     value = cursor.gradient(node)
     if wanted is None:
@@ -327,7 +328,7 @@ def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:
         made = " ".join(plain(one) for one in made_at(cursor.recording, name))
         if made:
             raise LookupError(f"no operation on the tape uses {name!r}, so it gets no gradient ({made})")
-        raise LookupError(f"there is no {name!r} here")
+        raise LookupError(not_here(cursor.timeline, name))
     return found[-1]
 
 

@@ -81,7 +81,8 @@ class Film:
     def _page(self) -> tuple[str, VisualGraph]:
         """The page, and its last picture."""
         if self.fit is not None:
-            raise DrawError("fit= is for a .gif: a page fits itself to its window")
+            zoom = "the browser's zoom (Ctrl and +) enlarges its text"
+            raise DrawError(f"fit= is for a .gif: a page fits itself to its window, and {zoom}")
         if self.step is not None and as_whole_number("step", self.step) < 0:
             raise DrawError(f"step={self.step} is negative: it counts the steps that are done when the page opens")
         theme = theme_called(self.theme) if self.theme is not None else None

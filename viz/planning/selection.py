@@ -73,8 +73,11 @@ def _find(recording: Recording, around: int | str, every: tuple[int, ...]) -> in
             return named[-1]
     known = dict.fromkeys(name for node in reversed(every) for name in _names(recording, node)[:1])
     some = ", ".join(visible(name, 20) for name in list(known)[:8])
+    nodes = (recording.nodes[node] for node in reversed(every))
+    ops = ", ".join(list(dict.fromkeys(one.op for one in nodes if one.variable is None))[:4])
     raise DrawError(
-        f'no node is called {visible(around, 40)!r}: take an id as in around="%{every[-1]}", or one of {some}'
+        f'nothing here is called {visible(around, 40)!r}: take an id as in around="%{every[-1]}", one of {some}, '
+        f"an operation such as {ops}, or a line as in :7"
     )
 
 

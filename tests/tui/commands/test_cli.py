@@ -53,10 +53,13 @@ def write(here, text):
     return "script.py"
 
 
-def test_help_names_every_command_and_exit_code(capfd):
+def test_help_names_every_command_and_where_the_exit_codes_are(capfd):
     assert main(["--help"]) == Exit.OK
     out = capfd.readouterr().out
     assert all(word in out for word in ("step", "trace", "record", "draw", "demo"))
+    assert out.rstrip().endswith("`microtape COMMAND --help` lists the options of a command, and the exit codes.")
+    assert main(["step", "--help"]) == Exit.OK
+    out = capfd.readouterr().out
     assert all(f"{code.value}" in out and meaning in out for code, meaning in MEANING.items())
     assert "  n     the script itself exited with status n, as sys.exit(n) does; a line says so" in out
 

@@ -141,14 +141,25 @@ def test_an_unknown_lesson_is_one_clear_line(words, capfd):
 
 def test_a_mistyped_lesson_is_named(capfd):
     assert main(["learn", "chian"]) == Exit.BAD_INPUT
-    assert "Did you mean chain_rule?" in capfd.readouterr().err
+    assert "did you mean chain_rule?" in capfd.readouterr().err
 
 
-def test_a_mistyped_command_says_which_there_are(capfd):
+@pytest.mark.parametrize("command", ["check", "hint", "solution", "reset", "step", "watch", "engine", "review"])
+def test_every_command_names_a_mistyped_lesson(command, capfd):
+    assert main(["learn", command, "chian"]) == Exit.BAD_INPUT
+    assert "did you mean chain_rule?" in capfd.readouterr().err
+
+
+def test_a_mistyped_command_is_named(capfd):
     assert main(["learn", "hnit", "3"]) == Exit.BAD_INPUT
+    assert capfd.readouterr().err == "microtape: there is no command 'hnit': did you mean `microtape learn hint`?\n"
+
+
+def test_two_words_that_are_like_no_command_say_which_there_are(capfd):
+    assert main(["learn", "xyz", "3"]) == Exit.BAD_INPUT
     answer = capfd.readouterr().err
-    assert answer.endswith("Did you mean hint? Commands: list, check, hint, solution, reset, step, watch, engine, "
-                           "review, about, verify, grade, report, new, book\n")  # fmt: skip
+    assert answer.endswith("Commands: list, check, hint, solution, reset, step, watch, engine, review, about, verify, "
+                           "grade, report, new, book\n")  # fmt: skip
     assert answer.count("\n") == 1
 
 

@@ -178,11 +178,21 @@ class TestViews:
     async def test_where_there_is_room_the_program_or_the_exercise_is_beside_the_text(self, workspace):
         async with app(workspace).run_test(size=(150, 45)) as pilot:
             await recorded(pilot)
+            await pilot.press("1")
             assert shown(pilot) == ["text", "program"]
             await pilot.press("3")
             assert shown(pilot) == ["text", "exercise"]
             await pilot.press("1")
             assert shown(pilot) == ["text", "exercise"]
+
+    async def test_the_program_of_a_new_lesson_stands_alone_until_the_text_that_answers_it_is_opened(self, workspace):
+        async with app(workspace).run_test(size=(150, 45)) as pilot:
+            await recorded(pilot)
+            assert shown(pilot) == ["program"]
+            await pilot.press("1")
+            assert shown(pilot) == ["text", "program"]
+            await pilot.press("2")
+            assert shown(pilot) == ["text", "program"]
 
     async def test_the_exercise_stands_alone_where_the_text_beside_it_would_be_cut(self, workspace):
         async with app(workspace).run_test(size=(120, 40)) as pilot:
@@ -512,13 +522,14 @@ class TestTheExercise:
             assert pilot.app.focused is pilot.app.screen.query_one(TextArea)
             assert "pass" in workspace.exercise(FIRST).read_text()
 
-    async def test_the_verdict_stands_at_the_cursor_until_the_learner_types_on(self, workspace):
+    async def test_the_verdict_stands_beside_the_cursors_line_until_the_learner_types_on(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
             await pilot.press("e", *"return x", "ctrl+s")
             await until(pilot, lambda: "your code gave" in note(pilot))
             assert note(pilot) == "✗ double(3): your code gave 3, expected 6"
-            editor = pilot.app.screen.query_one(TextArea)
-            assert pilot.app.screen.query_one(CursorNote).region.y == editor.cursor_screen_offset.y + 1
+            at, cursor = pilot.app.screen.query_one(CursorNote).region, pilot.app.screen.query_one(TextArea)
+            assert at.y == cursor.cursor_screen_offset.y
+            assert at.x > cursor.cursor_screen_offset.x
             await pilot.press("asterisk")
             assert note(pilot) == ""
             await pilot.press("2", "ctrl+s")
@@ -538,7 +549,7 @@ class TestTheExercise:
             await until(pilot, lambda: editor.content_region.contains_region(shown.region))
             row = editor.cursor_screen_offset.y
             assert editor.content_region.y <= row < editor.content_region.bottom
-            assert row in (shown.region.y - 1, shown.region.bottom)
+            assert shown.region.y == row
 
     async def test_the_verdict_stays_at_the_cursor_when_lines_wrap_differently(self, workspace):
         workspace.exercise(FIRST).write_text(f"# {'words ' * 40}\ndef double(x):\n    return x\n")
@@ -546,14 +557,14 @@ class TestTheExercise:
             await pilot.press("e", "ctrl+end", "up")
             pilot.app.screen.query_one(ExerciseView).note(Said("wrong", "bad"))
             editor, shown = pilot.app.screen.query_one(TextArea), pilot.app.screen.query_one(CursorNote)
-            await until(pilot, lambda: shown.region.y == editor.cursor_screen_offset.y + 1)
+            await until(pilot, lambda: shown.region.y == editor.cursor_screen_offset.y)
             before = shown.region.y
             await pilot.resize_terminal(120, 24)
-            await until(pilot, lambda: before > shown.region.y == editor.cursor_screen_offset.y + 1)
+            await until(pilot, lambda: before > shown.region.y == editor.cursor_screen_offset.y)
 
-    async def test_at_the_lower_edge_the_verdict_stands_above_the_cursor(self, workspace):
+    async def test_a_verdict_without_room_beside_the_line_at_the_lower_edge_stands_above_it(self, workspace):
         async with app(workspace).run_test(size=SMALL) as pilot:
-            workspace.exercise(FIRST).write_text("\n" * 60 + EXERCISE)
+            workspace.exercise(FIRST).write_text("\n" * 60 + f"# {'words ' * 9}")
             await pilot.press("e", "ctrl+end")
             await pilot.pause()
             editor = pilot.app.screen.query_one(TextArea)

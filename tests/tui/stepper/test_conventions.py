@@ -346,15 +346,6 @@ async def test_the_graph_is_there_where_there_is_room_until_a_view_is_chosen():
         assert screen.arrangement.view == "tape"
 
 
-@pytest.mark.parametrize("size", [SMALL, LARGE])
-async def test_a_notice_leaves_the_sentence_readable(size):
-    async with stepper(handmade.diamond()).run_test(size=size, notifications=True) as pilot:
-        pilot.app.notify("a notice of more than one line: " + "words " * 12)
-        await until(pilot, lambda: any(one.region.area for one in pilot.app.screen.query("Toast")))
-        notice, sentence = (pilot.app.screen.query(name).first().region for name in ("Toast", "#sentence"))
-        assert not notice.overlaps(sentence)
-
-
 @pytest.mark.parametrize("key", ["g", "slash", "f", "b", "w", "x"])
 async def test_a_prompt_has_room_for_its_example(key):
     async with stepper(handmade.diamond()).run_test(size=SMALL) as pilot:

@@ -24,6 +24,11 @@ def page(app):
     return [box.border_title, *(line.strip() for line in shown(app, "OptionList").splitlines())]
 
 
+def below_the_page(app):
+    """The keys in its lower border."""
+    return app.screen.query_one("Vertical").border_subtitle
+
+
 async def test_the_row_below_a_write_says_who_will_miss_the_old_value():
     recording = in_place.missed()
     async with stepper(recording).run_test(size=SMALL) as pilot:
@@ -71,7 +76,9 @@ async def test_v_shows_the_versions_of_the_tensor_that_was_written_to_and_enter_
         ]
         await pilot.press("right")
         assert page(pilot.app)[0] == "versions of y"
-        await pilot.press("left", "enter")
+        await pilot.press("left")
+        assert "Enter goes to its maker" in below_the_page(pilot.app)
+        await pilot.press("enter")
         assert not isinstance(pilot.app.screen, VersionsScreen)
         assert row(pilot.app, add.id).startswith(("▶", "▷"))
 
@@ -84,6 +91,7 @@ async def test_the_page_of_a_leaf_names_the_update_and_enter_there_says_that_no_
         assert told[0] == "versions of w"
         assert next(line for line in told if "no_grad" in line).startswith("v1   sub_ (line ")
         assert "w shares its memory with bare" in shown(pilot.app, "VersionsScreen Static")
+        assert "Enter" not in below_the_page(pilot.app)
         await pilot.press("k", "j", "enter")
         assert isinstance(pilot.app.screen, VersionsScreen)
         await pilot.press("escape")

@@ -92,3 +92,15 @@ def test_a_parameter_is_named_by_its_own_path(start: StepCursor) -> None:
 def test_a_name_or_its_last_parts_name_a_parameter(start: StepCursor, text: str, expected: set[str]) -> None:
     timeline = start.timeline
     assert {timeline.recording.label(node) for node in start.find(text)} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("encoder.0.wieght", ": did you mean encoder.0.weight?"), ("TAHN", ": did you mean tanh?"), ("q", "")],
+)
+def test_a_text_that_names_nothing_is_told_with_the_name_that_is_like_it(
+    start: StepCursor, text: str, meant: str
+) -> None:
+    with pytest.raises(LookupError) as refused:
+        start.goto(text)
+    assert refused.value.args == (f"there is no {text!r} here{meant}",)

@@ -152,7 +152,7 @@ def test_where_breakpoints_stop_and_when_a_watch_changes(trace):
     [
         (("--break", "nothing"), "there is no 'nothing' here"),
         (("--break", "grad ++"), "grad ++"),
-        (("--changes", "nothing"), "there is no 'nothing' here to watch"),
+        (("--changes", "nothing"), "there is no 'nothing' here"),
         (("--find", "nothing"), "'nothing' occurs in no row of this pass"),
         (("--forward", "--step", "9"), "pass 1 has 3 operations before it: --step takes 0 (before the first) to 3"),
         (("--step", "9"), "pass 1 has 5 steps: --step takes 0 (before the first) to 5"),

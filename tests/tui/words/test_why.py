@@ -325,7 +325,7 @@ async def test_a_long_refusal_is_also_shown_as_a_notification():
         assert told.startswith("there is no 'shapely' in conditions; there are grad, value")
         await pilot.press(*["backspace"] * 11, "q", "enter")
         assert "q" in shown(pilot.app, "#problem")
-        assert [notice.message for notice in pilot.app._notifications] == [told]
+        assert not pilot.app._notifications
 
 
 @pytest.mark.parametrize("came_in", [(), (3, 2)])

@@ -302,7 +302,8 @@ def test_a_neighbourhood_is_that_of_the_last_node_with_a_name_an_operation_or_a_
         ({"step": 6}, "there is no step 6: the pass has 5 steps, so step= takes 0 to 5"),
         ({"step": -1}, "there is no step -1: the pass has 5 steps, so step= takes 0 to 5"),
         ({"pass_index": 1}, "there is no pass 1: the recording has 1 pass, so pass_index= takes 0 to 0"),
-        ({"around": "q"}, "no node is called 'q': take an id as in around=\"%4\", or one of z, y, x"),
+        ({"around": "q"}, "nothing here is called 'q': take an id as in around=\"%4\", one of z, y, x, "
+                          "an operation such as mul, add, or a line as in :7"),
         ({"around": 9}, "there is no node %9 here: this pass has nodes %0 to %4"),
         ({"around": "z", "radius": -1}, "radius=-1 is negative: it counts the edges from the node in the middle"),
         ({"around": "z", "open": "cell"}, "around= draws single nodes: leave out fold=, depth=, open= and closed="),

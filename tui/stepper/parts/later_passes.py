@@ -92,7 +92,7 @@ class LaterPasses(Part[Stepper]):
             if end.passes > 1 or recording.error is not None:  # else the line of findings says it already
                 self.say(self._news(recording, known), 15, severity="warning")
         elif found is not None and not known.issuperset(one.headline for one in findings(found)):
-            self.say(self._news(recording, known), 15)
+            self.say(self._news(recording, known), 15, severity="warning")
         elif found is not None and not findings(found):
             self.say("Later passes show that nothing was wrong in the first one.", 5)
         elif end.why == "time over":

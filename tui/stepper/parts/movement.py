@@ -75,12 +75,16 @@ class Movement(Part[CursorHost]):
         "g", "go to", footer=4, help="go to a node: its number, a name (w1, mul), a module (encoder.2), a line (:7)",
     )  # fmt: skip
     def go_to(self, text: str) -> None:
-        """Go to the next moment of a node.
+        """Go to the next moment of a node. If several nodes fit, say which one this is.
 
         Raises:
             LookupError: there is no such node; the message is for the user.
         """
+        moments = self.cursor.moments_of(self.cursor.find(text))
         self.cursor = self.cursor.goto(text)
+        if len(moments) > 1:
+            at = moments.index(self.cursor.position) + 1
+            self.say(f"{text.strip()}: {at:,} of {len(moments):,} nodes. Entered again, it goes to the next one.", 5)
 
     def go_to_node(self, node: int | None) -> None:
         """Go to the next moment of a node; do nothing for None."""

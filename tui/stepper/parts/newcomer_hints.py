@@ -11,7 +11,7 @@ HINTS = (
     "The node at ▶ has just run and sent gradients to the nodes at +. The sentence at the bottom explains the step. "
     "{move(-1)} steps back, {move(1)} steps forward.",
     "{why} explains why this gradient has its value; {play} plays all steps. A large array is shown as its mean ± "
-    "standard deviation; {help} lists the keys and the other marks.",
+    "standard deviation, |g| is a gradient's size; {help} lists the keys and marks.",
 )
 """The hint after 0, 1 and 2 steps of backward; `{action}` stands for the key of an action."""
 

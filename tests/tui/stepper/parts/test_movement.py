@@ -50,6 +50,15 @@ def test_to_either_end_and_to_a_node(stepper):
     assert stepper.cursor.node == 0
 
 
+def test_going_to_one_of_several_nodes_says_which_and_again_goes_to_the_next(stepper):
+    movement = Movement(stepper)
+    for number in (1, 2, 1):
+        movement.go_to("mul")
+        assert stepper.notices[-1].startswith(f"mul: {number} of 2 nodes.")
+    movement.go_to("y")
+    assert len(stepper.notices) == 3
+
+
 def test_inside_of_a_step_and_out_again(stepper):
     movement = Movement(stepper)
     movement.move_inside(1)

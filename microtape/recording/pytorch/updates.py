@@ -94,11 +94,15 @@ class Updates:
         self._found: list[_Update] = []
         self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
+        self._unreached: dict[SeenTensor, _Sample] = {}  # those that no pass has reached, as they were before the step
         self._after_step: dict[SeenTensor, int] = {}  # when the last step of these leaves had ended
 
     def stepped(self, leaf: SeenTensor, site: CallSite | None) -> None:
         """An optimiser steps, and the leaf is among its parameters: if it stays as it is, that is worth a record."""
         self._stepped.setdefault(leaf, site)
+        is_new = leaf.is_leaf and leaf not in self._before and leaf not in self._unreached
+        if is_new and (sample := self._sample(leaf)) is not None:
+            self._unreached[leaf] = sample
         if (earlier := self._kept_earlier) is not None:
             earlier.stepped(leaf, site)
 
@@ -161,10 +165,11 @@ class Updates:
             self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, written))
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
-            if leaf.is_leaf and sample is not None:
-                is_undone = self._is_written_after_step(leaf)
-                self._looks.append(_Look(leaf, passes, sample, sample, site, is_undone, None, is_reached=False))
+            if sample is not None and leaf in self._unreached:
+                old, is_undone = self._unreached[leaf], self._is_written_after_step(leaf)
+                self._looks.append(_Look(leaf, passes, old, sample, site, is_undone, None, is_reached=False))
         self._stepped.clear()
+        self._unreached.clear()
         self._after_step.clear()
 
     def _written_since(self, moment: int, leaf: SeenTensor) -> Write | None:

@@ -39,7 +39,7 @@ def _evaluated_again(program: Program) -> Finding | None:
         if old is None or not old.retain_graph or not new.is_complete or old.kind != "backward":
             continue
         again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
-        ways = [one for one in crossings(program, old, new) if _carries_on(program, old, new, one[1])] if again else []
+        ways = _carried_on(program, old, new) if again else []
         if ways:
             return _finding(program, after, ways, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
@@ -66,19 +66,27 @@ def crossings(program: Program, old: Pass, new: Pass) -> Iterator[tuple[int, int
             hanging.add(number)
 
 
-def _carries_on(program: Program, old: Pass, new: Pass, used: int) -> bool:
-    """Whether what came after the old pass uses a leaf from which the result was made, too, as an RNN's next step does.
+def _carried_on(program: Program, old: Pass, new: Pass) -> list[tuple[int, int]]:
+    """The crossings to results made of a leaf that what came after the old pass uses, too, as an RNN's next step does.
 
     Else several passes go on from one forward: the rows of a Jacobian, or the heads of several tasks.
     """
-    behind, waiting = {used}, [used]
-    for receiver in (edge.node for number in waiting for edge in program.node(number).edges):
-        if receiver is not None and receiver not in behind:
-            behind.add(receiver)
-            waiting.append(receiver)
-    later = (number for number in new.nodes if recorded_between(program, number, old, new))
-    receivers = {edge.node for number in later for edge in program.node(number).edges}
-    return any(one is not None and program.node(one).variable is not None for one in receivers & behind)
+    ways = list(crossings(program, old, new))
+    later = [number for number in new.nodes if recorded_between(program, number, old, new)] if ways else []
+    used = {edge.node for number in later for edge in program.node(number).edges if edge.node is not None}
+    leaves = {one for one in used if program.node(one).variable is not None}
+    is_made_of_them = {one: not leaves.isdisjoint(_behind(program, one)) for one in {result for _, result in ways}}
+    return [way for way in ways if is_made_of_them[way[1]]]
+
+
+def _behind(program: Program, node: int) -> set[int]:
+    """All nodes to which gradients go from a node."""
+    found, waiting = {node}, [node]
+    while waiting:
+        receivers = {edge.node for edge in program.node(waiting.pop()).edges if edge.node is not None} - found
+        found |= receivers
+        waiting += receivers
+    return found
 
 
 def _starts(program: Program) -> list[int]:

@@ -205,8 +205,16 @@ class Program(Names):
 
     @cached_property
     def asked(self) -> frozenset[int]:
-        """The tensors whose gradients `grad` or `inputs=` asked for."""
-        return frozenset(one.tensor for pass_ in self.recording.passes for one in pass_.captures)
+        """The tensors whose gradients `grad` or `inputs=` asked for, and the nameless leaves of which one is made.
+
+        Such a leaf is `tensor(x, requires_grad=True)` in `tensor(x, requires_grad=True).float()`.
+        """
+        asked = {one.tensor for pass_ in self.recording.passes for one in pass_.captures}
+        for leaf in self.leaves if asked else ():
+            users = self.users(leaf.node) if not leaf.name else ()
+            if len(users) == 1 and any(ref.tensor in asked for ref in self.node(users[0]).outputs if ref is not None):
+                asked.add(leaf.id)
+        return frozenset(asked)
 
     @cached_property
     def borders(self) -> Mapping[TensorRef, BorderRecord]:

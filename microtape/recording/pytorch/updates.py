@@ -98,6 +98,7 @@ class Updates:
         self._found: list[_Update] = []
         self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
+        self._unreached: dict[SeenTensor, _Sample] = {}  # those that no pass has reached, as they were before the step
         self._after_step: dict[SeenTensor, int] = {}  # when the last step of these leaves had ended
         self._gradients = UsedGradients()
         self._again: dict[SeenTensor, CallSite | None] = {}  # leaves whose gradient a step has used once more
@@ -115,6 +116,9 @@ class Updates:
             if is_outermost and gradient is not None and self._gradients.use(leaf, gradient, version_of(gradient)):
                 self._again[leaf] = site
             self._stepped.setdefault(leaf, site)
+            is_new = leaf.is_leaf and leaf not in self._before and leaf not in self._unreached
+            if is_new and (sample := self._sample(leaf)) is not None:
+                self._unreached[leaf] = sample
         if (earlier := self._kept_earlier) is not None:
             earlier.stepping(parameters, site)
 
@@ -179,11 +183,12 @@ class Updates:
             self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, again, written))
         for leaf, site in self._stepped.items():
             sample = self._sample(leaf)
-            if leaf.is_leaf and sample is not None:
-                is_undone = self._is_written_after_step(leaf)
+            if sample is not None and leaf in self._unreached:
+                old, is_undone = self._unreached[leaf], self._is_written_after_step(leaf)
                 again = self._again.get(leaf)
-                self._looks.append(_Look(leaf, passes, sample, sample, site, is_undone, again, None, is_reached=False))
+                self._looks.append(_Look(leaf, passes, old, sample, site, is_undone, again, None, is_reached=False))
         self._stepped.clear()
+        self._unreached.clear()
         self._after_step.clear()
         self._again.clear()
         self._gradients.clear()

@@ -39,7 +39,7 @@ def _evaluated_again(program: Program) -> Finding | None:
         if old is None or not old.retain_graph or not new.is_complete or old.kind != "backward":
             continue
         again = [node for node in set(old.nodes) & set(new.nodes) if program.node(node).variable is None]
-        ways = list(crossings(program, old, new)) if again else []
+        ways = _carried_on(program, old, new) if again else []
         if ways:
             return _finding(program, after, ways, (
                 f"{program.pass_name(after).capitalize()} evaluates {count(len(again), 'operation')} of "
@@ -64,6 +64,29 @@ def crossings(program: Program, old: Pass, new: Pass) -> Iterator[tuple[int, int
             yield from ((number, one) for one in dict.fromkeys(used))
         else:
             hanging.add(number)
+
+
+def _carried_on(program: Program, old: Pass, new: Pass) -> list[tuple[int, int]]:
+    """The crossings to results made of a leaf that what came after the old pass uses, too, as an RNN's next step does.
+
+    Else several passes go on from one forward: the rows of a Jacobian, or the heads of several tasks.
+    """
+    ways = list(crossings(program, old, new))
+    later = [number for number in new.nodes if recorded_between(program, number, old, new)] if ways else []
+    used = {edge.node for number in later for edge in program.node(number).edges if edge.node is not None}
+    leaves = {one for one in used if program.node(one).variable is not None}
+    is_made_of_them = {one: not leaves.isdisjoint(_behind(program, one)) for one in {result for _, result in ways}}
+    return [way for way in ways if is_made_of_them[way[1]]]
+
+
+def _behind(program: Program, node: int) -> set[int]:
+    """All nodes to which gradients go from a node."""
+    found, waiting = {node}, [node]
+    while waiting:
+        receivers = {edge.node for edge in program.node(waiting.pop()).edges if edge.node is not None} - found
+        found |= receivers
+        waiting += receivers
+    return found
 
 
 def _starts(program: Program) -> list[int]:

@@ -127,7 +127,7 @@ def _finding(program: Program, several: list[FiniteDifferences]) -> Finding:
         lines.append("They are close, as for a forward that stops iterating early, or a backward that approximates.")
     others = (("called", node.place),) if node.place is not None and place is not node.place else ()
     remedy = "Compare the formula in backward with the derivative of forward, for this argument."
-    if (overwritten := _overwritten_attribute(program, node)) is not None:
+    if (overwritten := _overwritten_attribute(program, node, place)) is not None:
         attribute, written = overwritten
         text = headline(
             f"{function} is wrong: {attribute} was overwritten at {at(written)}, after forward",
@@ -180,12 +180,15 @@ def _is_smooth(one: FiniteDifferences) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _overwritten_attribute(program: Program, node: NodeRecord) -> tuple[str, Place] | None:
-    """An attribute of ctx that holds a tensor, and the line that wrote into it when forward had run."""
+def _overwritten_attribute(program: Program, node: NodeRecord, backward: Place | None) -> tuple[str, Place] | None:
+    """An attribute of ctx that holds a tensor, and the line that wrote into it when forward had run.
+
+    What backward itself writes, as where it adds up gradients there, comes after what it has read.
+    """
     function = _function_of(program, node)
     for one in function.attributes if function is not None else ():
         written = write_to(program, one.value.ref) if one.value.ref is not None else None
-        if written is not None:
+        if written is not None and (backward is None or written.function != backward.function):
             return one.name if one.name.startswith("ctx.") else f"ctx.{one.name}", written
     return None
 

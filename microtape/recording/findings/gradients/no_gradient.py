@@ -15,7 +15,11 @@ from microtape.recording.findings.gradients.copies import (
     is_in_use,
     unused_part,
 )
-from microtape.recording.findings.gradients.originals import stepped_originals, without_assigned
+from microtape.recording.findings.gradients.originals import (
+    has_the_memory_of_another,
+    stepped_originals,
+    without_assigned,
+)
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
@@ -59,6 +63,10 @@ def no_gradient(program: Program) -> Iterator[Finding]:
     failed = {node for _, one in passes if one.has_failed for node in one.nodes}
     missing = [one for one in missing if one.node not in failed]  # to these, it was on the way
     missing = [one for one in missing if one.id not in program.asked or _is_stepped_in_vain(program, one)]
+    missing = [one for one in missing if not has_the_memory_of_another(program, one, reached)]
+    if program.recording.error is not None:  # what the program was yet to do may have been to use them
+        last = complete[-1][1].tape
+        missing = [one for one in missing if _is_wanted(program, one) or (one.node is not None and one.node < last)]
     copied = copied_modules(program, missing)
     followers = tuple(f"{one}." for one in following_modules(program, missing, copied))
     missing = [one for one in missing if not one.name.startswith(followers)]
@@ -349,6 +357,11 @@ def _severity(program: Program, leaf: TensorRecord) -> tuple[Severity, Place | N
     if program.wants_gradient_of(leaf.id):
         return "error", program.missing_gradient_at
     return "notice", None
+
+
+def _is_wanted(program: Program, leaf: TensorRecord) -> bool:
+    """Whether the program has come to the place where it would use the gradient."""
+    return leaf.id in program.updated or program.wants_gradient_of(leaf.id)
 
 
 def _is_changed(program: Program, leaf: TensorRecord) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from microtape.recording.findings.program import Program
 from microtape.recording.model.model import Place, TensorRecord
@@ -42,6 +42,16 @@ def without_assigned(
     originals = tuple(f"{one}." for one in {**copied, **dict(_written_copies(program, missing))})
     unused = {one.id for one in missing if one.node is None and one.name.startswith(originals)}
     return [one for one in missing if one.id not in unused and not _is_of_a_loop(program, one.name)]
+
+
+def has_the_memory_of_another(program: Program, leaf: TensorRecord, reached: Set[int]) -> bool:
+    """Whether a leaf changes as one with a gradient does, to the last digit: `nn.Parameter(p)` shares memory with p."""
+    course = [(one.passes, one.norm, one.change) for one in program.updated.get(leaf.id, ())]
+    return any(change for _, _, change in course) and any(
+        course == [(one.passes, one.norm, one.change) for one in program.updated.get(other, ())]
+        for other in reached
+        if program.recording.tensors[other].shape == leaf.shape
+    )
 
 
 def _is_of_a_loop(program: Program, name: str) -> bool:

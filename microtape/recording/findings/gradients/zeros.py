@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
+from microtape.recording.findings.gradients.settled_terms import LOSSES, bound_of, has_no_residual
 from microtape.recording.findings.gradients.single_numbers import is_of_single_numbers
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
@@ -25,8 +26,7 @@ _MOST_ORIGINS = 8  # of one leaf
 _FURTHEST = 8  # how many tensors are looked at for what was dead before
 _DEAD = ("relu", "relu6", "threshold", "hardtanh", "clamp", "clamp_min", "clamp_max", "clip", "hardsigmoid")
 _SATURATED = ("sigmoid", "tanh", "softmax", "log_softmax", "logsigmoid", "erf")
-_LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
-_RESIDUALS = ("pow", "square", "abs", *_LOSSES, "norm")
+_RESIDUALS = ("pow", "square", "abs", *LOSSES, "norm")
 _JOINING = ("cat", "stack")
 _SUMS = ("add", "sub", "sum", "mean", "expand", "index", "select", "slice", "neg", "view", "reshape")
 _BIASES = {"AddmmBackward0": 0, "BaddbmmBackward0": 0, "AddmvBackward0": 0, "ConvolutionBackward0": 2}
@@ -131,7 +131,7 @@ def _is_layer(program: Program, position: int, node: int) -> bool:
     evaluated, is_leaf = set(program.recording.passes[position].nodes), program.is_leaf
     for follower in [program.node(one) for one in program.users(node) if one in evaluated]:
         differences = program.users(follower.id) if program.does(follower, "sub") else ()
-        if program.does(follower, *_LOSSES) or any(program.does(program.node(one), *_RESIDUALS) for one in differences):
+        if program.does(follower, *LOSSES) or any(program.does(program.node(one), *_RESIDUALS) for one in differences):
             return True
     waiting, seen = [node], {node}
     while waiting:
@@ -260,6 +260,10 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "warning",
             "Use an activation that is curved, such as tanh, gelu or softplus, where the loss has a second derivative.",
         )
+    if (bounded := bound_of(program, node)) is not None:
+        given, bound = bounded
+        lines = [f"{name} is {given}, and {op} takes {bound} in its place: there, the loss does not depend on {name}."]
+        return f"{op} takes {bound}", lines, "notice", f"Nothing, if {name} is to count only beyond {bound}."
     if (weight := _zero_weight(program, operand.ref if operand is not None else None)) is not None:
         flat = f"{op} is flat there" if program.does(node, *_DEAD) else "the gradient is multiplied by it"
         lines = [f"All of {weight} is 0, and so is what comes in: {flat}."]
@@ -297,6 +301,9 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             else "Use the log_prob of what was drawn, or a relaxation, such as gumbel_softmax."
         )  # fmt: skip
         return f"{op} draws numbers", [f"What {op} draws has no derivative by {name}."], "warning", remedy
+    if has_no_residual(program, node):
+        lines = [f"{op} compares what is equal, where it has its minimum: nothing is to be changed yet."]
+        return f"{op} is 0", lines, "notice", _MEANT
     if program.does(node, *_RESIDUALS) and isinstance(value, np.ndarray) and not value.any():
         lines = [f"{name} is zero everywhere, where {op} has its minimum: nothing is left to learn from it."]
         return f"{name} is zero", lines, "notice", f"If that is too good to be true, look at how {name} is computed."

@@ -141,7 +141,7 @@ def steps_without_gradients(program: Program) -> Iterator[Finding]:
     """A finding for a `.step()` that looks for gradients in `.grad`, where the program asks `grad` for all of them."""
     recording = program.recording
     asked = next((one.place for one in recording.passes if one.captures), None)
-    if asked is None or any(one.kind != "grad" for one in recording.passes):
+    if asked is None or program.assigns_gradients or any(one.kind != "grad" for one in recording.passes):
         return
     steps = [one for one in recording.updates if ".step(" in expression(recording, one.place)]
     is_idle = all(one.change == 0 for one in recording.updates) and all(one.grad is None for one in program.leaves)

@@ -50,7 +50,7 @@ def left_out(program: Program, leaves: list[int], position: int, step: BackwardS
         text = headline(
             f"{join(names, 3)} {_get(names)} gradients, but {at(update)} updates only {_updated(program)}",
             f"{names[0]} gets gradients, but {at(update)} does not update it",
-            f".grad is the sum of several passes: {at(place)} adds to it",
+            f"A .grad is the sum of several passes: {at(place)} adds to it",
         )
         remedy = (
             f"If {names[0]} is to be learned, update it, too: give it to the optimiser. Else, it need not require grad."

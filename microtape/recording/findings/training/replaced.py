@@ -67,6 +67,8 @@ def _from_the_beginning(program: Program, leaf: TensorRecord) -> Finding | None:
     if not result.name or node.place is None or result.retains_grad:
         return None
     is_wanted = program.wants_gradient_of(ref.tensor)
+    if not is_wanted and ref.tensor in program.asked:
+        return None
     if not is_wanted and "requires_grad" not in expression(program.recording, node.place):
         return None
     text = headline(

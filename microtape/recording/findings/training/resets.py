@@ -128,7 +128,7 @@ def _added_up(program: Program, leaves: list[int], position: int, step: Backward
     text = headline(
         f"{join(names, 3)}.grad {_is(names)} the sum of several passes: {at(place)} adds to it",
         f"{names[0]}.grad is the sum of several passes: {at(place)} adds to it",
-        f".grad is the sum of several passes: {at(place)} adds to it",
+        f"A .grad is the sum of several passes: {at(place)} adds to it",
     )
     remedy = f"If that is not meant, set {names[0]}.grad = None before this backward."
     lines = (told_addition(program, names[0], position, step),)

@@ -84,3 +84,44 @@ def test_a_layer_that_scales_its_gradient(tmp_path: Path, engine: str, factor: f
     assert finding.severity == "notice"
     assert "hands its argument on" in finding.headline
     assert not any("-0 times" in line for line in finding.explanation)
+
+
+ADDED = """\
+import {engine} as mt
+
+
+class Kept(mt.autograd.Function):
+    @staticmethod
+    def forward(ctx, memory, sums, last, n):
+        ctx.sums, ctx.n = sums, n
+        return memory[: n + 1]
+
+    @staticmethod
+    def backward(ctx, grad):
+        ctx.sums[: ctx.n + 1] += grad
+        return None, None, ctx.sums[ctx.n].clone(), None
+
+
+mt.manual_seed(0)
+w = mt.randn(3, requires_grad=True)
+for _ in range(2):
+    memory, sums = mt.zeros(4, 3), mt.zeros(4, 3)
+    loss = (w**2).sum()
+    for n in range(4):
+        value = mt.sin(w * (n + 1))
+        with mt.no_grad():
+            memory[n] = value.detach()
+        loss = loss + (Kept.apply(memory, sums, value, n).clone() ** 2).sum()
+    loss.backward()
+"""
+
+
+@engines
+def test_a_backward_that_adds_up_gradients_in_what_ctx_keeps_is_not_told_to_be_overwritten(
+    tmp_path: Path, engine: str
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(ADDED.format(engine=engine))
+    recording, _ = record_program(path)
+    assert recording.error is None
+    assert all(one.severity == "notice" and "overwritten" not in one.headline for one in told(recording))

@@ -95,3 +95,26 @@ def test_copies_of_several_layers_are_told_together(tmp_path: Path) -> None:
     (finding,) = told(tmp_path, "torch", COPIES)
     assert finding.headline.endswith("get no gradient: only copies are used")
     assert "copies of layers.0 and layers.2" in finding.explanation[0]
+
+
+STOPPED = """\
+import {engine} as mt
+
+mt.manual_seed(0)
+x = mt.randn(8, 3)
+for size in (2, 5):
+    net = mt.nn.Sequential(mt.nn.Linear(3, 4), mt.nn.Linear(4, size))
+    side = mt.nn.Linear(size, 1)
+    for _ in range(2):
+        loss = (side(net(x)) - 1 / (5 - size)).square().mean()
+        loss.backward()
+"""
+
+
+@engines
+def test_a_model_that_an_exception_comes_before_is_not_told_to_get_no_gradient(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(STOPPED.format(engine=engine))
+    recording, _ = record_program(path)
+    assert recording.error is not None
+    assert [one for one in findings(recording) if one.kind == "no gradient"] == []

@@ -44,13 +44,31 @@ def made_at(recording: Recording, name: str, part: str = "") -> Place | None:
     parts = _parts(name)
     if "." not in name:  # an element of a list or dict, which is not followed, or nothing that is known
         return only_assignment(recording, parts[0]) if len(parts) > 1 else None
+    given: _Made | None = None
     for start, first in enumerate(parts[:-1]):
         if beginnings := _beginnings(recording, first):
             ways = [_followed(recording, one, parts[start + 1 :]) for one in beginnings]
             longest = [one for one in ways if len(one) == max(map(len, ways))]
             shown = longest[0][: max(len(_parts(part)) - start, 1) if part else None][-1]
+            if len(longest) == 1 and _is_given(recording, shown):
+                given = given or shown  # unless a class has the next part
+                continue
             return place_in(recording, shown.file, shown.shown) if len(longest) == 1 else None
-    return None
+    return place_in(recording, given.file, given.shown) if given is not None else None
+
+
+def _is_given(recording: Recording, made: _Made) -> bool:
+    """Whether a statement makes nothing, but keeps an argument of its function: `self.net = net`."""
+    if not isinstance(made.value, ast.Name):
+        return False
+    functions = ast.walk(tree_of(recording.sources[made.file]) or ast.Module([], []))
+    around = (
+        one
+        for one in functions
+        if isinstance(one, ast.FunctionDef) and one.lineno <= made.shown.lineno <= (one.end_lineno or one.lineno)
+    )
+    arguments = (arg.arg for one in around for arg in ast.walk(one.args) if isinstance(arg, ast.arg))
+    return made.value.id in arguments
 
 
 def _parts(name: str) -> list[str]:

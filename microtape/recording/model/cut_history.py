@@ -53,10 +53,13 @@ def cut_off(recording: Recording, node: int | None, leaf: int | None, evaluated:
             later.add(record.id)
     computed = {ref for one in later if one is not None for ref in recording.nodes[one].outputs}
     beyond: dict[TensorRef, BorderRecord] = {}
+    without_history: set[int] = set()  # tensors that came out of a border
     for border in recording.borders:
         refs = [operand.ref for operand in border.operands if operand.ref is not None]
-        if border.in_place and border.kind != "detach":
+        written = {ref.tensor for ref in border.outputs}
+        if border.in_place and border.kind != "detach" and not written <= without_history:
             continue  # the tensor keeps its history
+        without_history |= written
         if any(ref in computed or ref.tensor == leaf for ref in refs):
             crossed: BorderRecord | None = border
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -146,10 +147,20 @@ def _view_named(program: Program, name: str, whole: int, before: int) -> NodeRec
 
 
 def _later_use(program: Program, write: NodeRecord, whole: int) -> NodeRecord | None:
-    """The first operation elsewhere that uses the whole tensor after the write."""
-    readers = program.readers.get(whole, ())
+    """The first operation elsewhere that uses the whole tensor after the write.
+
+    The views that there were before are made again of it where they are used, which is no use of the whole.
+    """
+    readers, views = program.readers.get(whole, ()), program.view_makers.get(whole, ())
     for reader in readers[bisect_right(readers, write.id) :]:
         node = program.node(reader)
-        if not node.in_place and node.place != write.place:
+        if not node.in_place and node.place != write.place and (reader not in views or _names(program, node, whole)):
             return node
     return None
+
+
+def _names(program: Program, node: NodeRecord, tensor: int) -> bool:
+    """Whether the line of an operation has a name of a tensor."""
+    names = program.recording.tensors[tensor].names
+    line = whole_lines(program.recording, node.place) if node.place is not None else ""
+    return any(re.search(rf"(?<![\w.]){re.escape(one)}\b", line) for one in names)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import takewhile
 
 import numpy as np
 
@@ -96,18 +95,6 @@ def _roots(name: str, twin: str) -> tuple[str, str]:
         ours.pop()
         theirs.pop()
     return ".".join(ours), ".".join(theirs)
-
-
-def unused_part(program: Program, leaf: str) -> str:
-    """The part of a model that holds all leaves around one which no gradient has reached: `encoder` or `encoder.pool`.
-
-    Of the outermost part without any gradient, the innermost one that holds all of its leaves.
-    """
-    parts = leaf.split(".")
-    paths = (".".join(parts[:length]) for length in range(1, len(parts)))
-    unused = next((one for one in paths if not any(name.startswith(f"{one}.") for name in program.used_leaves)), leaf)
-    around = [one.name.split(".") for one in program.leaves if one.name.startswith(f"{unused}.")]
-    return ".".join(one[0] for one in takewhile(lambda one: len(set(one)) == 1, zip(parts, *around, strict=False)))
 
 
 def by_owner(copied: Mapping[str, str]) -> list[dict[str, str]]:

@@ -13,13 +13,13 @@ from microtape.recording.findings.gradients.copies import (
     copied_modules,
     following_modules,
     is_in_use,
-    unused_part,
 )
 from microtape.recording.findings.gradients.originals import (
     has_the_memory_of_another,
     stepped_originals,
     without_assigned,
 )
+from microtape.recording.findings.gradients.parts import takes_parts, unused_part
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
@@ -273,12 +273,16 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         )  # fmt: skip
     if leaf.id in program.inside_forwards:
         return _inside_forward(program, *program.inside_forwards[leaf.id])
-    place = program.made_at(leaf.name, unused_part(program, leaf.name)) or pass_.place
+    part = unused_part(program, leaf.name)
+    place = program.made_at(leaf.name, part) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."
     if is_installed(place):  # its models have parts that not every loss uses
         remedy = f"Nothing, if {root} is not meant to use this part of an installed model. Else see how it is called."
         return _Cause(unused, unused, reason, remedy, pass_.place, is_meant=True)
+    if takes_parts(program, part):
+        remedy = f"Nothing, if {root} is not meant to use this part. Else see which parts of the model are called."
+        return _Cause(unused + where, unused, reason, remedy, place, is_meant=True)
     return _Cause(unused + where, unused, reason, remedy, place, may_be_meant=True)
 
 

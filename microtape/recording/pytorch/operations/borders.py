@@ -20,6 +20,7 @@ from microtape.recording.pytorch.tensors import Tensors
 
 _COPYING = ("tensor", "as_tensor", "asarray", "new_tensor")
 _DETACHING = ("detach", "detach_", "data")
+_MOST_WRITES = 8  # into one tensor, of which each holds what was written before: a buffer is written to in every pass
 
 
 class Borders:
@@ -59,10 +60,13 @@ class Borders:
             self._aliases.note_made(operation.operands[0][0])
         for one in results:
             seen, version = self._tensors.read(one)
-            if not operation.in_place or operation.word == "detach_" or (seen.border is None and not one.requires_grad):
+            is_first = seen.border is None and not one.requires_grad
+            if not operation.in_place or operation.word == "detach_" or is_first:
                 seen.border = operation
             else:
                 self._writes.note_without_node(seen, version, operation)
+                if not one.requires_grad and not _is_often_written(seen.border):
+                    seen.border = operation  # what is added to a result without a history is part of it
             seen.requires_grad = one.requires_grad
 
     def enter(self, args: Sequence[Any], result: Any) -> None:
@@ -81,6 +85,16 @@ class Borders:
     def _is_behind(self, tensor: Any) -> bool:
         seen = self._tensors.find(tensor)
         return seen is not None and seen.border is not None
+
+
+def _is_often_written(border: Operation | None) -> bool:
+    """Whether a tensor out of a border was written to as often as is told."""
+    for _ in range(_MOST_WRITES):
+        if border is None or not border.in_place:
+            return False
+        before = border.behind[0] if border.behind else None
+        border = before if isinstance(before, Operation) else None
+    return True
 
 
 def _kind(operation: Operation, inside: bool) -> BorderKind:

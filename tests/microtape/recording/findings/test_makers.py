@@ -40,6 +40,10 @@ class Net(nn.Module):
 net = Net()
 net = net.cuda()
 ws = [nn.Parameter(a)]
+class Wrapper(nn.Module):
+    def __init__(self, inner):
+        self.inner = inner
+wrapper = Wrapper(net)
 """
 
 
@@ -63,6 +67,8 @@ ws = [nn.Parameter(a)]
         ("net.twice.bias", "", 27),
         ("module.last.weight", "module.last", 15),
         ("ws[0]", "", 29),
+        ("inner.last.weight", "", 15),
+        ("inner.unknown.weight", "", 32),
         ("twice.bias", "", None),
         ("unknown.bias", "", None),
         ("unknown", "", None),

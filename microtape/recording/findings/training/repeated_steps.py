@@ -27,14 +27,13 @@ def repeated_steps(program: Program) -> Iterator[Finding]:
 
 
 def _finding(program: Program, first: Place, again: Place, updates: Sequence[UpdateRecord]) -> Finding:
-    recording = program.recording
-    what, before = expression(recording, again), expression(recording, first)
+    what = expression(program.recording, again)
     whose = join(list(dict.fromkeys(program.tensor_name(one.tensor) for one in updates)), 3)
     rounds = len({one.passes for one in updates})
     how = f"In {rounds} rounds, no backward ran and no gradient changed between the two"
     if first == again:
         text = headline(
-            f"{what} at {at(again)} runs several times for one backward: the same gradients again",
+            f"{what} at {at(again)} runs several times for one backward",
             f"The step at {at(again)} runs several times for one backward",
             f"{at(again)} steps several times for one backward",
         )
@@ -42,7 +41,6 @@ def _finding(program: Program, first: Place, again: Place, updates: Sequence[Upd
     else:
         used = first.at_line if first.file == again.file else at(first)
         text = headline(
-            f"{what} at {at(again)} uses the gradients that {before} has used ({used})",
             f"{what} at {at(again)} uses the gradients of {used} again",
             f"The step at {at(again)} uses the gradients of {used} again",
             f"{at(again)} steps with the gradients of {used} again",

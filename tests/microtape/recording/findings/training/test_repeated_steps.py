@@ -45,13 +45,13 @@ def found(folder: Path, *steps: str) -> list[Finding]:
 @pytest.mark.parametrize("steps", [("sgd.step()", "sgd.step()"), ("sgd.step()", "adam.step()")])
 def test_both_steps_are_told(tmp_path: Path, steps: tuple[str, str]) -> None:
     (finding,) = found(tmp_path, *steps)
-    assert finding.headline == f"{steps[1]} at script.py:22 uses the gradients that {steps[0]} has used (line 21)"
-    assert [(role, place.line) for role, place in finding.others] == [("stepped", 21)]
+    assert finding.headline == f"{steps[1]} at script.py:23 uses the gradients of line 22 again"
+    assert [(role, place.line) for role, place in finding.others] == [("stepped", 22)]
 
 
 def test_a_step_in_a_loop_of_its_own_is_told_once(tmp_path: Path) -> None:
     (finding,) = found(tmp_path, "for p in net.parameters():", "    sgd.step()")
-    assert finding.headline == "sgd.step() at script.py:22 runs several times for one backward"
+    assert finding.headline == "sgd.step() at script.py:23 runs several times for one backward"
     assert "outside of the inner loop" in finding.remedy
 
 

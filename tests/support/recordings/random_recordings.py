@@ -212,7 +212,9 @@ def recordings(draw: st.DrawFn) -> Recording:
         return FiniteDifferences(pass_, node.id, output, elements, *both, draw(st.booleans()), draw(TEXT))
 
     some_place, some_norm = st.none() | PLACES, st.none() | st.floats(0, 9)
-    updates = st.builds(UpdateRecord, tensor_ids, some_place, SMALL, some_norm, some_norm)
+    updates = st.builds(
+        UpdateRecord, tensor_ids, some_place, SMALL, some_norm, some_norm, some_place, st.none() | st.booleans()
+    )
     alias_uses = st.builds(AliasUseRecord, tensor_ids, TEXT, some_place, some_place, some_place, st.booleans())
     checked = [node for node in nodes if node.edges and node.outputs]
     first = draw(SMALL)

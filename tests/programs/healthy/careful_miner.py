@@ -1,5 +1,3 @@
-"""A line search: a step that makes the loss larger is taken back, and a shorter one is tried."""
-
 import microtape as mt
 
 mt.manual_seed(1)

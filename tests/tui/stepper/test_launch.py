@@ -65,7 +65,7 @@ def test_a_backward_that_fails_is_shown_up_to_there(capsys):
 def test_anything_else_is_a_type_error():
     with pytest.raises(TypeError, match="not int"):
         tui.step(3)
-    with pytest.raises(TypeError, match="not list"):
+    with pytest.raises(TypeError, match="not an empty list"):
         tui.step([])
     with pytest.raises(TypeError, match="not int"):
         tui.step([microtape.ones(1), 3])

@@ -15,6 +15,7 @@ from microtape.recording.writing import faults
 from microtape.tape.watch import watch
 
 COLLECTOR = gc.get_threshold()
+TRACE = sys.gettrace()
 DATA = tempfile.TemporaryDirectory(prefix="microtape-tests-")  # of this process, and of what its tests start
 os.environ["MICROTAPE_DATA"] = DATA.name  # the user's own files stay as they are
 
@@ -90,6 +91,9 @@ def pytest_runtest_teardown():
     left = [one for one in watch.watchers if type(one).__name__ != "_Packer"]  # a thread may end within its hooks
     watch.set(())
     assert not left, f"a recorder goes on after its test: {left}"
+    trace = sys.gettrace()
+    sys.settrace(TRACE)
+    assert trace is TRACE, f"a trace function goes on after its test, and frames hold what they name: {trace}"
     if (overrides := sys.modules.get("torch.overrides")) is not None:
         modes = overrides._get_current_function_mode_stack()
         for _ in modes:

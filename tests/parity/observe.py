@@ -191,6 +191,8 @@ def as_microtape(text: str) -> str:
 def run(program: Program, mt: Any, eyes: type[See] = See) -> list[Event]:
     """The observations of the program on this module, followed by its exception, if any, and its warnings."""
     see = eyes(mt, program.__code__.co_filename)
+    if is_torch := mt.__name__ == "torch":
+        mt.set_warn_always(True)  # it tells some warnings once in a process, and another test may have had them
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
@@ -199,6 +201,8 @@ def run(program: Program, mt: Any, eyes: type[See] = See) -> list[Event]:
             see.events.append(Event(0, see._raised(error)))
         finally:
             mt.set_grad_enabled(True)
+            if is_torch:
+                mt.set_warn_always(False)
     texts = [f"{one.category.__name__}: {as_microtape(str(one.message))}" for one in warned]
     see.events.append(Event(0, texts))
     return see.events

@@ -19,7 +19,6 @@ for _module in pkgutil.iter_modules(programs.__path__, programs.__name__ + "."):
 def torch():
     import torch
 
-    torch.set_warn_always(True)
     torch.set_num_threads(1)
     with warnings.catch_warnings():  # forward-mode AD compiles code at its first use
         warnings.simplefilter("ignore")

@@ -58,11 +58,11 @@ from microtape.recording.findings.training.idle import (
 from microtape.recording.findings.training.leftovers import left_by_another_loss
 from microtape.recording.findings.training.one_memory import one_memory
 from microtape.recording.findings.training.piled_hooks import piled_hooks
-from microtape.recording.findings.training.repeated import repeated_layers
 from microtape.recording.findings.training.repeated_steps import repeated_steps
 from microtape.recording.findings.training.replaced import replaced_leaves
 from microtape.recording.findings.training.resets import never_reset
 from microtape.recording.findings.training.scaled import steps_without_scaler
+from microtape.recording.findings.training.shared_layers import shared_layers
 from microtape.recording.findings.training.stale import stale_steps
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.targets import learning_targets
@@ -99,7 +99,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     constant_penalties, bare_numbers, lost_terms, drawn_codes, wasted_terms, one_norm_for_all, added_to_itself,
     results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
     stale_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
-    zero_gradients, cancelling_gradients, identical_units, repeated_layers, left_in_eval_mode, drops_in_any_mode,
+    zero_gradients, cancelling_gradients, identical_units, shared_layers, left_in_eval_mode, drops_in_any_mode,
     clipped_in_vain, clipped_in_parts, steps_without_scaler, repeated_steps, forgetful_optimizers,
     written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
     gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,

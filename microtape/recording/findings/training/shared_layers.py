@@ -11,7 +11,7 @@ from microtape.recording.model.model import Place, TensorRecord
 from microtape.recording.model.source import is_installed, only_assignment
 
 
-def repeated_layers(program: Program) -> Iterator[Finding]:
+def shared_layers(program: Program) -> Iterator[Finding]:
     """A notice for each list in which the weights of several layers are the same ones."""
     told: set[str] = set()
     for leaf in program.leaves:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from microtape.recording.choosing.condition import Condition, ExpressionError, Facts
-from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.model import BackwardStep, NodeRecord, Place
+from microtape.recording.model.summary import has_nan
 from tui.time.calls import CallCursor, everywhere
 from tui.time.cursor import StepCursor
 from tui.time.node_names import LINE, AtLine, line_named, not_here

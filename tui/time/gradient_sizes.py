@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from microtape.recording.choosing.until import has_nan
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Summary, Value
+from microtape.recording.model.summary import has_nan
 from microtape.recording.tables.fields import are_there, distinct, inside, picked
 from tui.time.timeline import Timeline
 from viz.planning.sparkline import root_mean_square

@@ -144,16 +144,20 @@ class Keeper:
         if not self.recorder.passes:
             return False  # it could not be recorded
         del self.recorder.segments[:-1]
-        if until.text == "error" and not any(one.has_failed for one in self.recorder.passes):
-            if self.shares_no_graph():
-                self.recorder.begin_segment()
-            return False
-        recording = self._looked_at = self.recorder.recording
-        if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
-            return True
+        self._looked_at = None
+        if self._may_have_happened(until):
+            recording = self._looked_at = self.recorder.recording
+            if any(until.happens_in(recording, i) for i in range(len(recording.passes))):
+                return True
         if self.shares_no_graph():
             self.recorder.begin_segment()
         return False
+
+    def _may_have_happened(self, until: Until) -> bool:
+        """Whether it is worth making a recording to look into, which takes about as long as the recorded pass."""
+        if until.text == "error":
+            return any(one.has_failed for one in self.recorder.passes)
+        return until.text != "nan" or bool(self.recorder.segments[-1].has_nan())
 
     @property
     def looked_at(self) -> Recording:

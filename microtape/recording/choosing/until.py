@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from microtape.recording.choosing.condition import Condition, Facts
-from microtape.recording.model.model import BackwardStep, Recording, Summary, TensorRef, Value
+from microtape.recording.model.model import BackwardStep, Recording, TensorRef, Value
+from microtape.recording.model.summary import has_nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +70,3 @@ def _values(recording: Recording, pass_index: int) -> Iterator[Value | None]:
         yield from (recording.value(ref) for ref in recording.nodes[node].outputs)
     for step in recording.passes[pass_index].steps:
         yield from (one.term for one in step.deliveries)
-
-
-def has_nan(value: Value | None) -> bool:
-    """Whether a value contains a NaN."""
-    if isinstance(value, Summary):
-        return value.nans > 0
-    return value is not None and value.dtype.kind in "fc" and bool(np.isnan(value).any())

@@ -133,6 +133,13 @@ def is_finite(value: Value | None) -> bool:
     return value is None or value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
 
 
+def has_nan(value: Value | None) -> bool:
+    """Whether a value contains a NaN, as far as it was recorded."""
+    if isinstance(value, Summary):
+        return value.nans > 0
+    return value is not None and value.dtype.kind in "fc" and bool(np.isnan(value).any())
+
+
 def is_zero(value: Value | None) -> bool:
     """Whether all elements of a value are known to be zeros."""
     if isinstance(value, Summary):

@@ -10,6 +10,7 @@ from microtape.recording.pytorch.inside.calls import TorchCalls
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.passes.pass_notes import PassNotes
 from microtape.recording.pytorch.reached import Reached
+from microtape.recording.pytorch.reading.settling import any_has_nan
 from microtape.recording.pytorch.records import tape_records
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.updates import Updates
@@ -49,6 +50,13 @@ class Segment(NamedTuple):
     updates: Updates
     alias_uses: AliasUses
     calls: TorchCalls
+
+    def has_nan(self) -> bool:
+        """Whether a NaN was noted: at once, where to make the records and to look into them takes long."""
+        nodes = self.reached.entries
+        outputs = [seen for node in nodes for seen, _ in (*node.outputs.values(), *node.inner.values())]
+        values = [value for seen in dict.fromkeys(outputs) for value in seen.values.values()]
+        return any_has_nan(values + [term for pass_ in self.passes for step in pass_.steps for term in step.sent])
 
     def recorded(self, taken: set[GraphNode]) -> Recorded:
         """Number all that was reached, and make the records of the passes.

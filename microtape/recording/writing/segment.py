@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from microtape.recording.checking.finite_differences import GradientChecker
 from microtape.recording.model.model import NodeRecord, Pass, Place, TensorRecord
+from microtape.recording.model.summary import has_nan
 from microtape.recording.writing.aliases import AliasUses
 from microtape.recording.writing.calls.call import Calls
 from microtape.recording.writing.tape import Tape
@@ -36,6 +37,12 @@ class Segment(NamedTuple):
     updates: Updates
     alias_uses: AliasUses
     calls: Calls
+
+    def has_nan(self) -> bool:
+        """Whether a NaN is among what is recorded: at once, where to look into the records takes long."""
+        values = [value for one in self.tape.tensors for value in one.values.values()]
+        terms = [one.term for pass_ in self.passes for step in pass_.steps for one in step.deliveries]
+        return any(map(has_nan, values)) or any(map(has_nan, terms))
 
     def records(self, first: int) -> tuple[tuple[NodeRecord, ...], tuple[TensorRecord, ...]]:
         """The records of its nodes and tensors. `first` is the sequence number from which to count."""

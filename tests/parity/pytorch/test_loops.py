@@ -48,6 +48,53 @@ def test_the_pass_where_it_happens_is_written_at_once_and_the_program_goes_on(th
     assert capfd.readouterr().err == "microtape: nan in pass 4: written to nan.tape; the program goes on unrecorded\n"
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+@pytest.mark.parametrize("size", [3, 5_000, 20_000])
+@pytest.mark.parametrize("where", ["forward", "backward"])
+def test_a_nan_is_noticed_in_small_and_in_large_arrays_of_any_dtype(dtype, size, where):
+    import torch
+
+    x = torch.ones(size, dtype=getattr(torch, dtype), requires_grad=True)
+    with record(until="nan") as loop:
+        for number in range(1, 5):
+            x.grad = None
+            factor = torch.ones_like(x)
+            factor[-1] = float("nan") if number == 3 else 1.0
+            y = x * factor if where == "forward" else x.clone()
+            if where == "backward":
+                y.register_hook(lambda gradient, factor=factor: gradient * factor)
+            y.sum().abs().backward()
+    assert numbers(loop.recording) == [3]
+
+
+def test_a_nan_is_noticed_among_large_arrays_of_a_graph_that_was_looked_into(there):
+    import torch
+
+    bad, good = (torch.full((20_000,), value, requires_grad=True) for value in (float("nan"), 1.0))
+    with record(until="nan") as loop:
+        loss = good.exp().sum()  # of one graph, whose passes stay while it can be used again
+        loss.backward(retain_graph=True)
+        _ = loop._recorder.recording  # makes all summaries, as `loop.recording` and a journal do
+        (loss + (bad * 2)[:1].sum()).backward(retain_graph=True)
+    assert numbers(loop.recording) == [1, 2]
+
+
+def test_while_no_nan_is_computed_no_recording_is_made(monkeypatch):
+    import torch
+
+    from microtape.recording.engines import ProgramRecorder
+
+    made = []
+    whole = ProgramRecorder.recording.fget
+    monkeypatch.setattr(ProgramRecorder, "recording", property(lambda one: made.append(1) or whole(one)))
+    for engine in (microtape, torch):
+        with record(until="nan") as loop:
+            train(engine, 8, nan=7)
+            assert len(made) == 2, "the pass where it happened, to look into and to keep"
+        assert numbers(loop.recording) == [7]
+        made.clear()
+
+
 def test_a_pass_that_fails_is_written_before_the_program_fails(there):
     import torch
 

@@ -6,6 +6,7 @@ A normal run has 300 of them, always the same ones. MICROTAPE_RANDOM_PROGRAMS=10
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import microtape
+from microtape.recording.choosing.until import Until
 from microtape.recording.engines import ProgramRecorder
 from microtape.recording.file.integrity import check_integrity
 from microtape.recording.model.model import BackwardStep, Pass, Recording, Value
@@ -57,10 +60,33 @@ def test_random_programs_are_recorded_as_on_numpy(chunk: int) -> None:
             pytest.fail("\n".join([f"# program {seed}", listing(program, "torch"), *wrong]), pytrace=False)
 
 
+def test_a_nan_in_a_random_program_is_noticed_at_once() -> None:
+    """`record(until="nan")` makes a recording to look into only if a NaN was noted."""
+    import torch
+    import torch.utils.checkpoint
+
+    from tests.parity.random.topics import write
+
+    torch.set_num_threads(1)
+    found = {"torch": 0, "microtape": 0}
+    for seed in range(60):
+        first, *others = write(seed, torch)[0]
+        assert isinstance(first, str)
+        program = re.sub(r"-?\d+\.\d+", "float('nan')", first, count=1), *others
+        for engine in ("torch", "microtape"):
+            recorder = ProgramRecorder("program", engine=engine)
+            with recorder:
+                Session({"torch": torch, "microtape": microtape}[engine]).run(program)
+            is_noted = any(one.has_nan() for one in recorder.segments)
+            recording, nan = recorder.recording, Until.read("nan")
+            happens = any(nan.happens_in(recording, i) for i in range(len(recording.passes)))
+            assert is_noted or not happens, listing(program, engine)
+            found[engine] += happens
+    assert min(found.values()) > 20
+
+
 def _wrong(program: Program, plain: list[Seen]) -> Iterator[str]:
     import torch
-
-    import microtape
 
     recording, seen = _recorded(program, torch, "torch")
     yield from recording.faults

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import torch
 
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.summary import reshaped, summarize
+from microtape.recording.model.summary import has_nan, reshaped, summarize
 from microtape.recording.pytorch.reading.device import Pending, Quietly
 from microtape.recording.pytorch.reading.memory import Layout
 
@@ -72,6 +72,19 @@ class LaterSummary(Pending):
     def value(self) -> Value:  # type: ignore[override]
         """The summary, or the array if it is to be kept."""
         return self.summary if self._whole is None else self._whole
+
+    @property
+    def memory(self) -> int:
+        """The same for views of the same elements, until their copy is dropped."""
+        return id(self._raw if self._raw is not None else self)
+
+    @property
+    def has_nan(self) -> bool:
+        """Whether an element is NaN."""
+        if self._elements is None or self._summary is not None:
+            return has_nan(self.summary)
+        with Quietly(), torch.inference_mode(False):
+            return has_nan(self._elements())
 
     def keep_whole(self) -> None:
         """Be the array from now on, unless its copy was dropped."""

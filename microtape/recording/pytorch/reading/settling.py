@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
-from microtape.recording.model.model import Recording
-from microtape.recording.model.summary import is_finite
+from microtape.recording.model.model import Recording, Value
+from microtape.recording.model.summary import has_nan, is_finite
 from microtape.recording.pytorch.reading.device import Pending, settled
 from microtape.recording.pytorch.reading.later import LaterSummary
+
+
+def any_has_nan(values: Iterable[Value | Pending | None]) -> bool:
+    """Whether one of the values contains a NaN. None is summarised for it, and those of a device were fetched."""
+    large: dict[object, LaterSummary] = {}
+    for value in values:
+        if isinstance(value, LaterSummary):
+            large[value.memory] = value
+        elif has_nan(value.value if isinstance(value, Pending) else value):
+            return True
+    return any(one.has_nan for one in large.values())
 
 
 def with_values(recording: Recording) -> Recording:

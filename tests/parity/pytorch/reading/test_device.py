@@ -164,6 +164,19 @@ def test_a_recording_through_a_device_is_that_of_the_processor(torch, monkeypatc
     assert one.updates
 
 
+@pytest.mark.parametrize("size", [10, 200_000])
+def test_a_nan_on_a_device_is_noticed_when_the_values_are_fetched(torch, size):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    for last in (1.0, float("nan")):
+        x = torch.ones(size, requires_grad=True)
+        factor = torch.ones(size)
+        factor[-1] = last
+        with TorchRecorder(on_device=lambda tensor: True) as recorder:
+            (x * factor).sum().backward()
+        assert recorder.segments[-1].has_nan() == (last != last)
+
+
 def test_a_training_step_on_a_gpu_waits_once_for_each_pass():
     import torch
 

@@ -154,9 +154,11 @@ class RowTexts:
         if node is not None:
             return f"%{node}"
         value = self.timeline.recording.value(operand.ref)
-        if value is None or math.prod(tensor.shape) > 1:
-            return f"({format_shape(tensor.shape, ascii=self.ascii)})"
-        return format_value(value, 12, ascii=self.ascii)
+        listed = format_value(value, 12, ascii=self.ascii)
+        if value is not None and (math.prod(tensor.shape) <= 1 or (listed.endswith("]") and listed.startswith("["))):
+            return listed
+        comma = "," * (len(tensor.shape) == 1)  # (4) in a rule would be a number
+        return f"({format_shape(tensor.shape, ascii=self.ascii)}{comma})"
 
     def shape(self, node: NodeRecord) -> str:
         """The shape of the (first) output or of the leaf."""

@@ -87,11 +87,13 @@ class LeafRows:
         return line(*begin, Span(": ", "dim"), value_span(status.total, left if left >= SHORTEST else SUMMED))
 
 
-def value_span(value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False) -> Span:
+def value_span(
+    value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False, digits: int = 4
+) -> Span:
     """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
     if value is None:
         return Span("None" if role == "gradient" else "not kept", "dim")
     role = "bad" if not is_finite(value) else role
     least = LISTED if listed and math.prod(value.shape) <= FEW else SHORTEST
-    text = format_value(value, max(width, least))
+    text = format_value(value, max(width, least), digits=digits)
     return Span(text if text != ELLIPSES[0] else format_value(value, SUMMED), role)  # rather a second row than nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from microtape.recording.findings import findings
-from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.model.formatting import digits_of_sum, format_number, format_shape, format_value
 from microtape.recording.model.formula import index_text
 from microtape.recording.model.model import (
     BackwardStep,
@@ -343,7 +343,8 @@ class PaneTexts:
         if before is None:
             return line(self._value(term, 2 * width))
         width = max(width, SUMMED)
-        return line(self._value(before, width), " + ", self._value(term, width), " = ", self._value(total, width))
+        summed = value_span(total, width, digits=digits_of_sum(total, before, term))
+        return line(self._value(before, width), " + ", self._value(term, width), " = ", summed)
 
     def _rest(self, count: int, what: str) -> Iterator[Line]:
         if self.limit is not None and count > self.limit:

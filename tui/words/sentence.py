@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microtape.recording.model.formatting import FEW, format_shape, format_value
+from microtape.recording.model.formatting import FEW, digits_of_sum, format_shape, format_value
 from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
@@ -336,12 +336,14 @@ class _Writer:
         )  # fmt: skip
 
     def _sum(self, before: Value | None, term: Value | None, total: Value | None) -> Line:
-        return line(self._number(before, "gradient"), " + ", self._number(term, "gradient"), " = ",
-                    self._number(total, "gradient"))  # fmt: skip
+        summed = self._number(total, "gradient", digits_of_sum(total, before, term))
+        return line(self._number(before, "gradient"), " + ", self._number(term, "gradient"), " = ", summed)
 
-    def _number(self, value: Value | None, role: Role) -> Span:
+    def _number(self, value: Value | None, role: Role, digits: int = 4) -> Span:
         shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
-        text = format_value(value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH)
+        text = format_value(
+            value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH, digits=digits
+        )
         role = "bad" if not is_finite(value) else role
         return Span(text if text[:1] in "[N" else text + shape, role)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from microtape.recording.findings import findings
-from microtape.recording.model.formatting import format_number, format_value
+from microtape.recording.model.formatting import digits_of_sum, format_value
 from microtape.recording.model.formula import element, factor_text, has_element, index_of_largest, index_text, symbols
 from microtape.recording.model.model import BackwardStep, Value
 from microtape.recording.model.source import expression
@@ -155,8 +155,9 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
         terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
         rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
         came_in = arrived[-1].total if hooks else value
+        total = _sum(came_in, [one.term for one in arrived], about.index)
         yield line(f"It is the sum of {len(arrived)} terms, because ", *name, " was used more than once:")
-        yield line(Span(f"{terms}{rest} = {_at(came_in, about.index)}", "gradient"))
+        yield line(Span(f"{terms}{rest} = {total}", "gradient"))
     for hook in hooks:
         before, after = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
         if before != after:
@@ -164,8 +165,9 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     status = cursor.leaf(record.variable) if record.variable is not None else None
     old = pass_.grads.get(record.variable) if pass_ is not None and record.variable is not None else None
     if status is not None and status.state == "complete" and old is not None:
-        total = f"{_at(old, about.index)} + {_at(value, about.index)} = {_at(status.grad, about.index)}"
-        yield line(".grad was not None, so backward added to it: ", Span(total, "gradient"))
+        added = f"{_at(old, about.index)} + {_at(value, about.index)}"
+        total = _sum(status.grad, [old, value], about.index)
+        yield line(".grad was not None, so backward added to it: ", Span(f"{added} = {total}", "gradient"))
 
 
 def not_a_leaf_note(cursor: StepCursor, node: int) -> Iterator[Line]:
@@ -307,9 +309,16 @@ def _shape(value: Value | None) -> tuple[int, ...]:
 
 
 def _at(value: Value | None, index: Index | None) -> str:
-    if isinstance(value, np.ndarray) and index is not None and has_element(value, index):
-        return format_number(value[index])
-    return format_value(value, 40)
+    return format_value(_at_index(value, index), 40)
+
+
+def _sum(total: Value | None, terms: Sequence[Value | None], index: Index | None) -> str:
+    numbers = [_at_index(one, index) for one in (total, *terms)]
+    return format_value(numbers[0], 40, digits=digits_of_sum(*numbers))
+
+
+def _at_index(value: Value | None, index: Index | None) -> Value | None:
+    return value[index] if isinstance(value, np.ndarray) and index is not None and has_element(value, index) else value
 
 
 def subject_or_tensor(cursor: StepCursor, text: str) -> Subject | int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from microtape.recording.model.formatting import format_shape, format_value
+from microtape.recording.model.formatting import digits_of_sum, format_shape, format_value
 from microtape.recording.model.model import NodeRecord, TensorRef, Value
 from microtape.recording.model.undifferentiable import why_undifferentiable
 from microtape.recording.moments.moment import Moment
@@ -208,7 +208,7 @@ class BoxMaker:
         current = self.now.current
         just_now = current is not None and any(one is last for one in current.deliveries)
         if just_now and last is not None and last.before is not None and last.term is not None:
-            addition = f"{format_value(last.before, 12)} + {format_value(last.term, 12)} = {text}"
+            addition = _addition(last.before, last.term, came.total)
             if last.before.shape == () and len(addition) <= VALUE_WIDTH:
                 text = addition
         if waits:
@@ -237,8 +237,7 @@ class BoxMaker:
         step = now.step_of(node.id)
         if step is not None and step.grad_before is not None and step.grad_before.shape == ():
             term = step.grad_outputs[0] if step.grad_outputs else None
-            addition = f"{format_value(step.grad_before, 12)} + {format_value(term, 12)} = {row.text}"
-            return [replace(row, text=addition)]
+            return [replace(row, text=_addition(step.grad_before, term, grad))]
         return [row]
 
     def _capture(self, variable: int) -> list[str]:
@@ -313,6 +312,11 @@ def state_of(now: Moment, node: int) -> BoxState:
     if node in now.timeline.evaluates:
         return "future"
     return "" if now.recording.nodes[node].pass_ == now.pass_.index else "outside"
+
+
+def _addition(before: Value | None, term: Value | None, total: Value | None) -> str:
+    summed = format_value(total, VALUE_WIDTH, digits=digits_of_sum(total, before, term))
+    return f"{format_value(before, 12)} + {format_value(term, 12)} = {summed}"
 
 
 def _formula_lines(formula: str) -> list[str]:

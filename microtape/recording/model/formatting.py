@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -22,12 +22,14 @@ FEW = 6
 """An array of at most this many numbers is always listed, if need be only its first numbers."""
 _SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
 _NEGLIGIBLE = 0.1  # standard deviations: a mean so small is about zero, as that of most gradients
+_USUAL = 4  # significant digits of a number
+_MOST = 17  # that tell all numbers of float64 apart
 _FEWEST = 2  # significant digits of each number in a list or a description
 _LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 _REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
 
-def format_number(x: Any, digits: int = 4) -> str:
+def format_number(x: Any, digits: int = _USUAL) -> str:
     """A number to `digits` significant digits: `0.7319`, `-3`, `1.2e-7`, `nan`, `-inf`, `1+2j`, `True`.
 
     Takes Python and numpy scalars and 0-d arrays. Integers are exact. Below a million, a float's whole part is never
@@ -56,11 +58,26 @@ def format_number(x: Any, digits: int = 4) -> str:
 
 def format_different(x: Any, y: Any) -> tuple[str, str]:
     """Two different numbers, with as many digits as it takes to see the difference."""
-    for digits in range(3, 18):
+    for digits in range(3, _MOST + 1):
         texts = format_number(x, digits), format_number(y, digits)
         if texts[0] != texts[1]:
             break
     return texts
+
+
+def digits_of_sum(total: Value | None, *terms: Value | None) -> int:
+    """How many digits of a sum of numbers tell it from each of its terms, for 1 + 0.0004 is not 1; 4 for arrays."""
+    if not _is_number(total) or not np.isfinite(total):
+        return _USUAL
+    for digits in range(_USUAL, _MOST):
+        text = format_number(total, digits)
+        if all(not _is_number(one) or one == total or format_number(one, digits) != text for one in terms):
+            return digits
+    return _MOST
+
+
+def _is_number(value: Value | None) -> TypeGuard[npt.NDArray[Any]]:
+    return isinstance(value, np.ndarray | np.generic) and not value.ndim
 
 
 def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
@@ -68,7 +85,7 @@ def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
     return ("x" if ascii else "×").join(map(str, shape)) if shape else "scalar"
 
 
-def format_value(value: Value | None, width: int, *, digits: int = 4, ascii: bool = False) -> str:
+def format_value(value: Value | None, width: int, *, digits: int = _USUAL, ascii: bool = False) -> str:
     """An array, a summary or None on one line of at most `width` characters.
 
     A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit; of one with a FEW

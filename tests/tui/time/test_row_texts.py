@@ -60,3 +60,21 @@ def test_the_end_of_a_path_fits_or_is_its_last_word(words, width):
 def test_layers_side_by_side_have_different_names_in_a_narrow_column(width):
     texts = {end_of_path(f"layers.0.attn.{one}_proj.weight", width, "…") for one in "qkvo"}
     assert len(texts) == 4
+
+
+@pytest.mark.parametrize(
+    ("constant", "shown"),
+    [
+        (5.0, "5"),
+        ([1.0, 0.5], "[1, 0.5]"),
+        ([[1.0, 0.0]], "[[1, 0]]"),
+        ([0.125] * 40, "(40,)"),
+        ([[0.125] * 4] * 3, "(3×4)"),
+    ],
+)
+def test_a_constant_without_a_name_shows_its_few_numbers_and_else_a_shape_that_is_no_number(constant, shown):
+    x = microtape.ones(1, requires_grad=True)
+    with microtape.record() as recorder:
+        (x * microtape.tensor(constant)).sum().backward()
+    rows = RowTexts(Timeline(recorder.recording, 0))
+    assert rows.operands(next(node for node in recorder.recording.nodes if node.op == "mul")) == f"x, {shown}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.training.kept_gradients import puts_gradients
-from microtape.recording.model.formatting import format_number
+from microtape.recording.model.formatting import digits_of_sum, format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
 
@@ -135,8 +135,9 @@ def told_sum(program: Program, step: BackwardStep) -> str:
     """The sum in .grad, as numbers for a scalar, else by the sizes."""
     values = step.grad_before, next(iter(step.grad_outputs), None), step.grad_after
     if all(isinstance(one, np.ndarray) and one.size == 1 for one in values):
-        old, new, total = (format_number(one.item()) for one in values if isinstance(one, np.ndarray))
-        return f"{old} + {new} = {total}"
+        before, term, after = (one.reshape(()) for one in values if isinstance(one, np.ndarray))
+        summed = format_number(after, digits_of_sum(after, before, term))
+        return f"{format_number(before)} + {format_number(term)} = {summed}"
     sizes = [size.rms if (size := program.sizes(one)) is not None else 0.0 for one in values]
     old, new, total = map(format_number, sizes)
     return f"root mean square {old} before, {new} new, {total} afterwards"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from microtape.recording.model.formatting import format_number, format_shape, format_value
+from microtape.recording.model.formatting import digits_of_sum, format_number, format_shape, format_value
 from microtape.recording.model.summary import summarize
 
 KINDS = npst.boolean_dtypes() | npst.integer_dtypes() | npst.floating_dtypes(sizes=(16, 32, 64))
@@ -81,6 +81,22 @@ def test_a_shape(shape: tuple[int, ...], text: str, ascii: str) -> None:
 )
 def test_a_value(value: np.ndarray | None, text: str) -> None:
     assert format_value(value, 60) == text
+
+
+@given(a=st.floats(-1e6, 1e6), b=st.floats(-1e6, 1e6), dtype=st.sampled_from([np.float32, np.float64]))
+def test_a_sum_differs_from_its_terms_unless_it_is_one_of_them(a: float, b: float, dtype: type) -> None:
+    before, term = np.array(a, dtype), np.array(b, dtype)
+    total = np.array(before + term)
+    text = format_number(total, digits := digits_of_sum(total, before, term))
+    assert all(format_number(one, digits) != text for one in (before, term) if one != total)
+    assert digits == 4 or format_number(total) in (format_number(before), format_number(term))
+
+
+def test_a_sum_of_arrays_or_with_nothing_has_the_usual_digits() -> None:
+    assert digits_of_sum(np.array([1.0004]), np.array([1.0]), np.array([0.0004])) == 4
+    assert digits_of_sum(None, np.array(1.0), None) == 4
+    assert digits_of_sum(np.array(1.0004), None, np.array(1.0)) == 5
+    assert digits_of_sum(np.array(np.nan), np.array(np.nan), np.array(1.0)) == 4
 
 
 def test_nothing_is_not_zero() -> None:

@@ -45,13 +45,24 @@ def loads_itself(program: Program) -> Iterator[Finding]:
                 )  # fmt: skip
                 continue
             made = place_in(program.recording, file, one.made)
+            module = text_of(_module(one.made.value))
+            if _is_shallow(one.made.value):
+                texts = (
+                    f"{one.follower} has the parameters of {one.leader} itself: {at(made)} copies the module alone",
+                    f"{one.follower} shares its parameters with {one.leader}: {at(made)}",
+                )
+                why = f"copy.copy makes another module that has the same parameters as {module}"
+            else:
+                texts = (
+                    f"{one.follower} is {one.leader} itself: {at(made)} makes no copy",
+                    f"{one.follower} is no copy, but the same module: {at(made)}",
+                )
+                why = f"{text_of(one.made)} gives the module a second name"
             yield Finding(
-                "no effect", "error",
-                headline(f"{one.follower} is {one.leader} itself: {at(made)} makes no copy",
-                         f"{one.follower} is no copy, but the same module: {at(made)}"),
-                (f"{text_of(one.made)} gives the module a second name: each update of one is an update of both.",
+                "no effect", "error", headline(*texts),
+                (f"{why}: each update of one is an update of both.",
                  f"So {text} at {at(place)} copies the weights onto themselves."),
-                f"Make a copy: {one.follower} = copy.deepcopy({text_of(_module(one.made.value))}).", made,
+                f"Make a copy: {one.follower} = copy.deepcopy({module}).", made,
                 others=(("used", place),),
             )  # fmt: skip
 
@@ -99,11 +110,17 @@ def _second_name(around: ast.AST, follower: str, leader: str) -> ast.Assign | No
 
 
 def _module(value: ast.expr) -> ast.expr:
-    """`model` of `model.to(device).eval()`."""
+    """`model` of `model.to(device).eval()`, and of `copy.copy(model)`, whose parameters are the same ones."""
     match value:
+        case ast.Call(ast.Attribute(ast.Name("copy"), "copy"), [inner]):
+            return _module(inner)
         case ast.Call(ast.Attribute(inner, name)) if name in _SAME:
             return _module(inner)
     return value
+
+
+def _is_shallow(value: ast.expr) -> bool:
+    return any(isinstance(one, ast.Attribute) and text_of(one) == "copy.copy" for one in ast.walk(value))
 
 
 def _assigned(around: ast.AST, variable: str) -> list[ast.Assign]:

@@ -240,7 +240,7 @@ def _advice(message: str) -> str:
             "A checkpoint runs its function again in backward, and it did something else: it must read nothing that "
             "changes in between, such as a counter, a list or a tensor that is written to."
         )
-    return "The traceback shows the calls that led there; `microtape step` opens at this moment, with the numbers."
+    return "The traceback shows the calls that led there, and the stepper the numbers of this moment."
 
 
 def _line(place: Place | None) -> str:

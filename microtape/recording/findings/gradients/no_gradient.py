@@ -209,7 +209,7 @@ def _finding(program: Program, missing: _Missing, severity: Severity, leaves: li
     concerned = f"This concerns {join(names, 6)}. " if len(leaves) > 1 else ""
     last = missing.borders[-1] if missing.borders else None
     if last is not None and last.kind in _BLOCKS and last.place != cause.place:
-        until = f", up to {at(last.place)}" if at(last.place) != at(cause.place) else ""
+        until = f", up to {at(last.place)}" if _stands_after(last.place, cause.place) else ""
         concerned = f"So did what follows it{until}. {concerned}"
     remedy = cause.remedy
     if severity != "error" and missing.borders and consumer is not None:
@@ -219,6 +219,13 @@ def _finding(program: Program, missing: _Missing, severity: Severity, leaves: li
         "no gradient", severity, text, lines, remedy, cause.place, missing.position, None, leaf.node, leaf.id, others,
         tuple(one.node for one in leaves if one.node is not None),
     )  # fmt: skip
+
+
+def _stands_after(place: Place | None, other: Place | None) -> bool:
+    """Whether a place is below another, or in another file; what runs last in a loop may stand above."""
+    if place is None or other is None:
+        return False
+    return place.file != other.file or place.line > other.line
 
 
 def _border(program: Program, leaf: TensorRecord, pass_: Pass) -> BorderRecord | None:

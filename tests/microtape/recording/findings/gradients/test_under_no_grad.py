@@ -92,3 +92,21 @@ def test_what_a_block_alone_cuts_off_is_told_where_it_runs() -> None:
 
     finding = next(one for one in findings(record(program)) if one.kind == "no gradient")
     assert finding.explanation[0].startswith("policy(x) at ")
+
+
+def test_a_loop_that_ends_above_is_not_said_to_reach_up_to_a_line() -> None:
+    first, second, head = (nn.Linear(3, 3) for _ in range(3))
+
+    def program() -> None:
+        x = mt.ones(4, 3)
+        with mt.no_grad():
+            for layer in (1, 2):
+                if layer == 2:  # noqa: SIM108 - each in a line of its own
+                    x = second(x)
+                else:
+                    x = first(x)
+        head(x).sum().backward()
+
+    (finding,) = findings(record(program))
+    assert "first.weight" in finding.headline
+    assert finding.explanation[1].startswith("So did what follows it. This concerns first.weight")

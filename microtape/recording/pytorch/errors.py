@@ -16,17 +16,18 @@ from microtape.recording.writing.faults import message_of
 from microtape.recording.writing.names.sources import Sources
 
 
-def raising_frame(error: BaseException) -> FrameType | None:
-    """The innermost frame outside of torch that an exception went through."""
-    users = _instructions(error)
-    return users[-1][0] if users else None
+def raising_frames(error: BaseException, sources: Sources) -> list[FrameType]:
+    """The frames whose variables name what an exception is about, those of the best names first."""
+    users, raised = _instructions(error), _raised(error, sources)
+    frames = [one[0] for one in (raised, *users[-1:]) if one is not None]
+    return list(dict.fromkeys(frames))
 
 
 def error_record(error: BaseException, sources: Sources) -> ErrorRecord:
     """An exception as data, with only the user's frames."""
     places = []
-    if users := _instructions(error):
-        frame, instruction = users[-1]
+    if (found := _raised(error, sources)) is not None:
+        frame, instruction = found
         places.append(("raised", sources.place(CallSite(frame.f_code, instruction))))
     raised = [one for one in traceback.extract_tb(error.__traceback__) if not is_library(one.filename)]
     text = "".join(traceback.format_list(raised)) + "".join(traceback.format_exception_only(error))
@@ -72,3 +73,19 @@ def _instructions(error: BaseException) -> list[tuple[FrameType, int]]:
             found.append((trace.tb_frame, trace.tb_lasti))
         trace = trace.tb_next
     return found
+
+
+def _raised(error: BaseException, sources: Sources) -> tuple[FrameType, int] | None:
+    """Where an exception was raised: `asking_frame` for a traceback that ends in torch."""
+    users = _instructions(error)
+    if not users:
+        return None
+    outer = len(users) - 1
+    ends_in_torch = users[-1][0] is not [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    while ends_in_torch and outer and _is_wrapped(users[outer][0], sources):
+        outer -= 1
+    return users[-1] if sources.is_installed(users[outer][0].f_code.co_filename) else users[outer]
+
+
+def _is_wrapped(frame: FrameType, sources: Sources) -> bool:
+    return "backward" in frame.f_code.co_name and sources.is_installed(frame.f_code.co_filename)

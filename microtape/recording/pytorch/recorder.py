@@ -17,10 +17,10 @@ from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.model.model import CUT_SHORT, ErrorRecord, Recording
 from microtape.recording.model.options import Check
-from microtape.recording.pytorch.calls.call_sites import site_of, user_frame
+from microtape.recording.pytorch.calls.call_sites import asking_frame, site_of
 from microtape.recording.pytorch.checks.checker import RememberingMode, TorchChecker
 from microtape.recording.pytorch.checks.undisturbed import check_pass, is_running_again
-from microtape.recording.pytorch.errors import error_record, raising_frame, with_places
+from microtape.recording.pytorch.errors import error_record, raising_frames, with_places
 from microtape.recording.pytorch.functions import FunctionCalls
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.calls import TorchCalls
@@ -92,7 +92,7 @@ class TorchRecorder:
         if check not in (None, "functions"):
             self._modes.insert(0, StackedMode(RememberingMode(lambda: this.checker, self.operations)))
         self.optimizer_steps = OptimizerSteps(
-            self.operations, self._modes, self.threads, lambda: this.updates, self.faults
+            self.operations, self._modes, self.threads, self.sources.is_installed, lambda: this.updates, self.faults
         )
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
@@ -308,19 +308,20 @@ class TorchRecorder:
             if not all(map(has_graph, (*request.outputs, *asked))):
                 return None  # torch refuses
             with paused(), torch._C.DisableTorchFunctionSubclass():
-                site = site_of(frame)
+                asking = asking_frame(frame, "backward", self.sources.is_installed)
+                site = site_of(asking)
                 place = self.sources.place(site) if site is not None else None
                 index = self.count
                 self.count += 1
                 opened = OpenPass(
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
-                    self.call_stack, len(self._open), user_frame(frame),
+                    self.call_stack, len(self._open), asking,
                 )  # fmt: skip
                 self.tensors.phase += 1
                 if not self._open:
                     self.updates.pass_began(self.reached.leaves, index)
                     self.operations.writes.last.clear()
-                    self.reached.find_names(user_frame(frame), self.tape.is_numbered)
+                    self.reached.find_names(asking, self.tape.is_numbered)
                     self.values.clear()
                 return opened
         except Exception as error:
@@ -416,8 +417,7 @@ class TorchRecorder:
 
     def error_record(self, error: BaseException) -> ErrorRecord:
         """An exception as data, with only the user's frames."""
-        frame = raising_frame(error)
-        if frame is not None:
-            with self.quiet():
+        with self.quiet():
+            for frame in raising_frames(error, self.sources):
                 self.reached.find_names(frame, self.tape.is_numbered)
         return error_record(error, self.sources)

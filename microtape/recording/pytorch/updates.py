@@ -61,7 +61,7 @@ class _Look(NamedTuple):
     passes: int
     old: _Sample
     new: _Sample
-    stepped: CallSite | None  # the step of an optimiser that was asked to update it, or _NOT_STEPPED
+    stepped: CallSite | None  # the step that has ended of an optimiser that was asked to update it, or _NOT_STEPPED
     is_undone: bool  # whether others may have undone that step: they wrote to the leaf after it
     again: CallSite | None  # the last step with a gradient that a step before has used
     written: Write | None  # the last one, if it came after `old` was read
@@ -111,6 +111,7 @@ class Updates:
         for leaf, _ in parameters:
             if self._is_written_after_step(leaf):
                 self._gradients.forget(leaf)
+            self._after_step.pop(leaf, None)
         is_outermost = self._gradients.begins()
         for leaf, gradient in parameters:
             if is_outermost and gradient is not None and self._gradients.use(leaf, gradient, version_of(gradient)):
@@ -130,6 +131,11 @@ class Updates:
             earlier.step_ended(parameters)
 
     @property
+    def _running(self) -> dict[SeenTensor, CallSite | None]:
+        """The leaves of steps that have not ended: the pass that begins now may be in the closure of one."""
+        return {leaf: site for leaf, site in self._stepped.items() if leaf not in self._after_step}
+
+    @property
     def _kept_earlier(self) -> Updates | None:
         """Those of the segment before, if it was not forgotten."""
         return self._earlier() if self._earlier is not None else None
@@ -138,6 +144,7 @@ class Updates:
         """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
         following = Updates(self.writes, self._values)
         following._before, following._earlier = dict(self._before), weakref.ref(self)
+        following._stepped = self._running
         return following
 
     def _close(self, passes: int) -> None:
@@ -159,6 +166,7 @@ class Updates:
         for leaf in leaves:
             if leaf not in self._before and (sample := self._sample(leaf)) is not None:
                 self._before[leaf] = sample
+                self._unreached.pop(leaf, None)
 
     def look_again(self) -> Callable[[], Sequence[torch.Tensor]]:
         """Look at the leaves at the end of a pass. What is returned tells, once all is fetched, which have changed."""
@@ -171,24 +179,24 @@ class Updates:
         return changed
 
     def _look(self, leaves: Iterable[SeenTensor], passes: int) -> None:
+        running = self._running
         for leaf in leaves:
             sample = self._sample(leaf)
             if sample is None:
                 del self._before[leaf]
                 continue
             old, self._before[leaf] = self._before[leaf], sample
-            stepped = self._stepped.pop(leaf, _NOT_STEPPED)
+            stepped = self._stepped.get(leaf, _NOT_STEPPED) if leaf not in running else _NOT_STEPPED
             written, is_undone = self._written_since(old.moment, leaf), self._is_written_after_step(leaf)
             again = self._again.get(leaf)
             self._looks.append(_Look(leaf, passes, old, sample, stepped, is_undone, again, written))
-        for leaf, site in self._stepped.items():
+        for leaf, old in self._unreached.items():
             sample = self._sample(leaf)
-            if sample is not None and leaf in self._unreached:
-                old, is_undone = self._unreached[leaf], self._is_written_after_step(leaf)
-                again = self._again.get(leaf)
+            if sample is not None and leaf not in running:
+                site, is_undone, again = self._stepped[leaf], self._is_written_after_step(leaf), self._again.get(leaf)
                 self._looks.append(_Look(leaf, passes, old, sample, site, is_undone, again, None, is_reached=False))
-        self._stepped.clear()
-        self._unreached.clear()
+        self._stepped = running
+        self._unreached = {leaf: old for leaf, old in self._unreached.items() if leaf in running}
         self._after_step.clear()
         self._again.clear()
         self._gradients.clear()

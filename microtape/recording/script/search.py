@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
+from microtape.recording.findings.gradients.copies import changes
 from microtape.recording.findings.gradients.zeros import only_zeros
 from microtape.recording.findings.training.grad_fields import learned
 from microtape.recording.findings.training.updating import loss_of, took_it_well
@@ -61,6 +62,7 @@ class Search:
         self._reached: set[str] = set()  # the leaves that a gradient has reached,
         self._moved: set[str] = set()  # those that one has reached which was not zero,
         self._learned: set[str] = set()  # and those that were updated by theirs
+        self._following: set[str] = set()  # those without, to which the program wrote otherwise, as an average is kept
         self._losses: dict[Place | None, float] = {}
         self._forgets = False  # whether passes were forgotten
         self._runs: Counter[Place | None] = Counter()  # how often each line of backward has run
@@ -121,7 +123,8 @@ class Search:
     def _is_refuted(self, one: _Notice) -> bool:
         """Whether other passes gave leaves their gradient or update, or a loss fell after a large update."""
         if one.kind == "no gradient":
-            return bool(one.leaves) and one.leaves <= self._reached
+            follows = set() if one.is_serious else self._following
+            return bool(one.leaves) and one.leaves <= self._reached | follows
         if one.kind == "zero gradient":
             return bool(one.leaves) and one.leaves <= self._moved
         if one.kind == "accumulated":
@@ -136,6 +139,11 @@ class Search:
             self._reached.update(recording.tensors[leaf].name for leaf in leaves if leaf is not None)
         self._moved.update(leaf for leaf, is_zero in only_zeros(recording).items() if not is_zero)
         self._learned.update(recording.tensors[leaf].name for leaf in learned(recording))
+        lacking = {name for one in self._kept if one.kind == "no gradient" for name in one.leaves}
+        updated = {one.tensor for one in recording.updates}
+        self._following.update(
+            one.name for one in recording.tensors if one.name in lacking and one.id not in updated and changes(one)
+        )
 
     def over(self, passes: int) -> SearchEnd | None:
         """Why the search ends now, after so many passes; None if it goes on."""

@@ -13,7 +13,7 @@ from microtape.recording.findings.remedies import UNUSED
 from microtape.recording.findings.wording import at, count, first_sentence, headline, join
 from microtape.recording.model.cut_history import crossing
 from microtape.recording.model.model import BorderRecord, ErrorRecord, Place
-from microtape.recording.model.source import expression, place_in, source_lines
+from microtape.recording.model.source import expression, only_expression, place_in, source_lines
 
 
 def refused(program: Program) -> Iterator[Finding]:
@@ -54,8 +54,7 @@ def _kind(error: ErrorRecord) -> str:
 
 def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: str) -> Finding:
     """Backward from a tensor without history: the border where it lost its history."""
-    name = line.partition(".backward")[0].strip() if ".backward" in line else ""
-    name = name if name.isidentifier() else ""
+    name = _root_of(program, place)
     borders = [one for one in program.recording.borders if not one.in_place or one.kind == "detach"]
     named = [one for one in borders if any(program.recording.tensors[ref.tensor].name == name for ref in one.outputs)]
     last = (named or borders)[-1] if borders else None
@@ -93,6 +92,18 @@ def _no_graph(program: Program, error: ErrorRecord, place: Place | None, line: s
     tensor = border.outputs[0].tensor if border.outputs else None
     remedy = remedy_for(border, what or "the tensor", expression(program.recording, border.place))
     return Finding("refused", "error", text, lines, remedy, border.place, tensor=tensor, others=others)
+
+
+def _root_of(program: Program, place: Place | None) -> str:
+    """The variable that backward began from: `loss` of `loss.backward()`, and of `accelerator.backward(loss)`."""
+    tensors = {name for one in program.recording.tensors for name in one.names}
+    match only_expression(expression(program.recording, place)):
+        case ast.Call(ast.Attribute(ast.Name(owner), attr), given) if "backward" in attr:
+            names = [one.id for one in given if isinstance(one, ast.Name)]
+            return owner if owner in tensors or not given else names[0] if names else ""
+        case ast.Call(_, [ast.Name(name), *_]):
+            return name
+    return ""
 
 
 def _frozen_since(program: Program, place: Place | None) -> list[str]:

@@ -58,7 +58,8 @@ def following_modules(program: Program, unused: Sequence[TensorRecord], copied: 
         each = "|".join(
             rf"\bzip\(.*\b{a}\.parameters\(\).*\b{b}\.parameters\(\)" for a, b in ((ours, theirs), (theirs, ours))
         )
-        if any(re.search(f"{whole}|{each}", text) for text in sources):
+        changing = (one for one in unused if one.name.startswith(f"{module}.") and one.id not in program.updated)
+        if any(re.search(f"{whole}|{each}", text) for text in sources) or any(map(changes, changing)):
             yield module
     missing = {one.name for one in unused}
     learning: dict[Hashable, list[TensorRecord]] = {}
@@ -72,6 +73,11 @@ def following_modules(program: Program, unused: Sequence[TensorRecord], copied: 
                 module, _ = _roots(leaf.name, twin.name)
                 if module:
                     yield module
+
+
+def changes(leaf: TensorRecord) -> bool:
+    """Whether a leaf has got other numbers, as the moving average has that an installed package keeps."""
+    return len({_numbers(leaf, value) for value in leaf.values.values()} - {None}) > 1
 
 
 def _first_numbers(leaf: TensorRecord) -> Hashable | None:

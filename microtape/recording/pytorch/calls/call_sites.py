@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import CodeType, FrameType
 
 import torch
@@ -35,6 +36,19 @@ def site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def asking_frame(frame: FrameType | None, word: str, is_installed: Callable[[str], bool]) -> FrameType | None:
+    """Where a pass or a step is asked for: the program's own line, or the innermost one outside of torch.
+
+    A framework has functions around torch's, of the same name: `accelerator.backward(loss)` calls `loss.backward()`.
+    Through those, which have the `word` in their names, the call is followed outwards. If it ends in another function
+    of an installed package, as in a whole training loop, the line that calls torch says more.
+    """
+    found = outer = user_frame(frame)
+    while outer is not None and word in outer.f_code.co_name and is_installed(outer.f_code.co_filename):
+        outer = user_frame(outer.f_back)
+    return found if outer is None or is_installed(outer.f_code.co_filename) else outer
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import torch
 from torch.optim import optimizer as _optimizer
 
+from microtape.basics.call_site import CallSite
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
-from microtape.recording.pytorch.calls.call_sites import site_of
+from microtape.recording.pytorch.calls.call_sites import asking_frame, site_of
 from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
@@ -33,6 +35,7 @@ class OptimizerSteps:
     Args:
         operations: notes the writes.
         modes: what is taken off.
+        is_installed: whether a file belongs to an installed package.
         updates: those of the segment; they are told of each parameter before a step, with the line, and after it.
     """
 
@@ -41,11 +44,12 @@ class OptimizerSteps:
         operations: Operations,
         modes: Sequence[StackedMode],
         threads: Threads,
+        is_installed: Callable[[str], bool],
         updates: Callable[[], Updates],
         faults: Faults,
     ) -> None:
         self._operations, self._modes, self._threads = operations, modes, threads
-        self._updates, self._faults = updates, faults
+        self._is_installed, self._updates, self._faults = is_installed, updates, faults
         self._running: list[tuple[Any, int]] | None = None  # while our modes are off: parameters and their versions
         self._hooks = contextlib.ExitStack()
 
@@ -70,6 +74,9 @@ class OptimizerSteps:
     def _is_in_first_thread(self) -> bool:
         return stack_ident() == self._threads.first  # each thread has a stack of modes of its own
 
+    def _site(self, frame: FrameType) -> CallSite | None:
+        return site_of(asking_frame(frame, "step", self._is_installed))
+
     def _begins(self, optimizer: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         if is_traced():
             return
@@ -77,7 +84,7 @@ class OptimizerSteps:
         if self._operations.quiet or stack_ident() not in self._threads:
             return
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
-            site = site_of(sys._getframe(1))
+            site = self._site(sys._getframe(1))
             parameters = _parameters(optimizer)
             see = self._operations.tensors.see
             self._updates().stepping([(see(one), one.grad) for one in parameters], site)
@@ -97,7 +104,7 @@ class OptimizerSteps:
         before = self._running
         if before is not None and self._is_in_first_thread():
             with self._faults.noting("the step of an optimiser"):
-                self._operations.writes.note_step(before, site_of(sys._getframe(1)), self._operations.tensors)
+                self._operations.writes.note_step(before, self._site(sys._getframe(1)), self._operations.tensors)
             self.settle()
         if self._operations.quiet or stack_ident() not in self._threads:
             return

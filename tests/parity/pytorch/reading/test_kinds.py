@@ -105,7 +105,7 @@ KINDS: dict[str, Any] = {
     "wrapper": wrapper,
     "masked": masked,
 }
-UNREADABLE = {"meta", "nested", "jagged", "fake", "subclass", "wrapper", "masked"}
+UNREADABLE = {"meta", "nested", "jagged", "fake", "wrapper", "masked"}
 
 
 def backward(torch, x):

@@ -231,6 +231,18 @@ def test_programs_with_tensors_of_a_kind_are_undisturbed(torch, kind, program):
         assert values
 
 
+def test_a_pass_from_a_tensor_of_a_subclass_has_the_line_that_called_it(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    with TorchRecorder() as recorder:
+        loss = subclass(torch).square().sum()
+        loss.backward()
+    (one,) = recorder.recording.passes
+    assert one.place is not None
+    assert one.place.function == test_a_pass_from_a_tensor_of_a_subclass_has_the_line_that_called_it.__name__
+    assert recorder.recording.tensors[one.root_tensors[0].tensor].name == "loss"
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_leaf_that_a_pass_is_asked_for_is_not_looked_at_through_a_view(torch):
     """A subclass of the program's sees all that is computed with it, and may refuse a view."""

@@ -98,7 +98,10 @@ def _is_bare_number(program: Program, border: BorderRecord) -> bool:
 
 def _off_the_tape(program: Program, pass_: Pass, node: NodeRecord, ref: TensorRef, since: int) -> _Lost | None:
     """Where a term has left the tape, if it was computed from what this pass trains."""
-    cuts = [one for one in way_back(program.borders[ref], program.borders) if one.kind != "constant"]
+    way = way_back(program.borders[ref], program.borders)
+    if any(_is_support(program, one) for one in way):
+        return None
+    cuts = [one for one in way if one.kind != "constant"]
     if any(is_gradient(one) or one.in_place or _is_drawn(program, one) for one in cuts):
         return None  # told by another finding; a mean over time; what is drawn is scored by another term
     has_no_derivative = all(one.kind == "not differentiable" for one in cuts)
@@ -115,6 +118,14 @@ def _off_the_tape(program: Program, pass_: Pass, node: NodeRecord, ref: TensorRe
     is_of_parameters = is_of_parameters and not any(_may_run_on_the_tape(program, one) for one in cuts)
     cut = first_from_tape(cuts, program.producer.keys()) or cuts[0]
     return _Lost(node, ref, cut, leaves, "warning" if is_bare or is_of_parameters else "notice")
+
+
+def _is_support(program: Program, border: BorderRecord) -> bool:
+    """Whether this is ln of a comparison, which densities have as a term: 0 where they are, -inf where they are not."""
+    if border.kind != "constant" or border.op != "log":
+        return False
+    values = [program.recording.value(ref) for ref in border.outputs]
+    return all(isinstance(one, np.ndarray) and bool(np.isin(one, (0, -np.inf)).all()) for one in values)
 
 
 def _is_drawn(program: Program, border: BorderRecord) -> bool:

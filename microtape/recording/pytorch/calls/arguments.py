@@ -9,10 +9,9 @@ from typing import Any
 
 import torch
 
+from microtape.recording.pytorch.reading.subclasses import PLAIN as PLAIN
 from microtape.recording.writing.names.constant_arguments import constant_text, shortened
 
-PLAIN = (torch.Tensor, torch.nn.Parameter)
-"""The types of tensors that run no code of the user's when an attribute is read."""
 _SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}
 
 

@@ -20,12 +20,12 @@ def is_library(file: str) -> bool:
 
 def site_of(frame: FrameType | None) -> CallSite | None:
     """The innermost call outside of torch, from this frame outwards."""
-    found = site_in(frame)
-    return CallSite(*found) if found is not None else None
+    found = user_frame(frame)
+    return CallSite(found.f_code, found.f_lasti) if found is not None else None
 
 
 def site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
-    """The same as a code object and an instruction, which is quicker to make."""
+    """The same as a code object and an instruction, which is quicker to make; for calls that a function mode sees."""
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
@@ -53,6 +53,12 @@ def asking_frame(frame: FrameType | None, word: str, is_installed: Callable[[str
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """The innermost frame outside of torch, from this one outwards."""
-    while frame is not None and is_library(frame.f_code.co_filename):
-        frame = frame.f_back
+    inner = None
+    while frame is not None and (is_library(frame.f_code.co_filename) or _hands_on(frame, inner)):
+        inner, frame = frame, frame.f_back
     return frame
+
+
+def _hands_on(frame: FrameType, inner: FrameType | None) -> bool:
+    """Whether this is a subclass's `__torch_function__`, which torch called, on its way back by `super()`."""
+    return inner is not None and frame.f_code.co_name == inner.f_code.co_name == "__torch_function__"

@@ -33,6 +33,7 @@ from microtape.recording.pytorch.reading.memory import (
 )
 from microtape.recording.pytorch.reading.modes import WithoutDispatch, WithoutFunctionModes
 from microtape.recording.pytorch.reading.quick import frozen, is_dense, quick_copy, quick_dtype, steps_of
+from microtape.recording.pytorch.reading.subclasses import PLAIN, as_plain
 from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
@@ -43,7 +44,6 @@ _Array = npt.NDArray[Any]
 
 _torch: Any = torch  # the parts of torch that are not typed, or not in every version
 _is_batched = _torch._C._functorch.is_legacy_batchedtensor
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 _count_of_function_modes = _torch._C._len_torch_function_stack
 _STRIDED = torch.strided
@@ -82,7 +82,7 @@ class Values:
 
     def of(self, tensor: Any) -> Value | None:
         """The value of a tensor; None for None, and for a tensor whose elements cannot be read."""
-        if type(tensor) not in _PLAIN:
+        if type(tensor) not in PLAIN and (tensor := as_plain(tensor)) is None:
             return None
         try:
             if self._has_quick_way and not _count_of_function_modes():
@@ -230,7 +230,7 @@ class Values:
         """Note that this tensor has this value, so that views of it need not be summarised again."""
         is_array = type(value) is np.ndarray
         is_large = value.size > ALWAYS_COPIED if is_array else isinstance(value, Summary | LaterSummary)
-        if is_large and type(tensor) in _PLAIN:
+        if is_large and type(tensor) in PLAIN:
             try:
                 with WithoutFunctionModes():
                     if tensor.layout is _STRIDED:
@@ -301,9 +301,9 @@ def value_of(tensor: Any, copied: int = COPIED) -> Value | None:
 
     Elements of a dtype that numpy lacks are copied as float32 or complex64; the dtype of their summary is torch's name.
     Returns None for None and where there is nothing to read: wrapped, fake, meta, nested and quantized tensors, and
-    subclasses. Never raises.
+    subclasses that compute by themselves. Never raises.
     """
-    if type(tensor) not in _PLAIN or is_traced():
+    if (tensor := as_plain(tensor)) is None or is_traced():
         return None
     try:
         with WithoutFunctionModes():

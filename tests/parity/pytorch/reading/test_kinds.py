@@ -105,7 +105,7 @@ KINDS: dict[str, Any] = {
     "wrapper": wrapper,
     "masked": masked,
 }
-UNREADABLE = {"meta", "nested", "jagged", "fake", "subclass", "wrapper", "masked"}
+UNREADABLE = {"meta", "nested", "jagged", "fake", "wrapper", "masked"}
 
 
 def backward(torch, x):
@@ -229,6 +229,18 @@ def test_programs_with_tensors_of_a_kind_are_undisturbed(torch, kind, program):
         return  # torch refuses the program
     elif recording.passes and program is not dequantized:
         assert values
+
+
+def test_a_pass_from_a_tensor_of_a_subclass_has_the_line_that_called_it(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    with TorchRecorder() as recorder:
+        loss = subclass(torch).square().sum()
+        loss.backward()
+    (one,) = recorder.recording.passes
+    assert one.place is not None
+    assert one.place.function == test_a_pass_from_a_tensor_of_a_subclass_has_the_line_that_called_it.__name__
+    assert recorder.recording.tensors[one.root_tensors[0].tensor].name == "loss"
 
 
 @pytest.mark.filterwarnings("ignore")

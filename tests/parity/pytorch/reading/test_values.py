@@ -162,7 +162,9 @@ def unreadable():
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     class Subclass(torch.Tensor):
-        pass
+        @classmethod
+        def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+            raise RuntimeError("asked for what it computes")
 
     freed, shrunk = torch.ones(8), torch.ones(8)
     freed.untyped_storage().resize_(0)
@@ -180,7 +182,7 @@ def unreadable():
             "float32",
         ),
         "quantized": (torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8), (2,), "quint8"),
-        "subclass": (torch.ones(2).as_subclass(Subclass), (2,), "float32"),
+        "subclass": (torch.Tensor._make_subclass(Subclass, torch.ones(2)), (2,), "float32"),
         "freed": (freed, (8,), "float32"),
         "shrunk": (shrunk, (8,), "float32"),
         "functional": (torch._to_functional_tensor(torch.ones(2)), (2,), "float32"),
@@ -197,6 +199,31 @@ def test_a_tensor_without_elements_has_a_shape_and_a_dtype():
         assert (name, *shape_and_dtype(tensor)) == (name, shape, dtype)
     assert value_of(None) is None
     assert Values().of(None) is None
+
+
+def test_a_tensor_of_a_subclass_with_ordinary_memory_is_read_without_a_word_to_it():
+    import torch
+
+    from microtape.recording.pytorch.reading.values import Values, value_of
+
+    calls = []
+
+    class Own(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            calls.append(function)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+        def numel(self):
+            raise RuntimeError("asked for its size")
+
+    for rows in (2, 20):
+        plain = torch.arange(100.0 * rows).reshape(rows, 100).requires_grad_()
+        own = plain.detach().as_subclass(Own).requires_grad_()
+        calls.clear()
+        assert same(value_of(own), plain.detach().numpy())
+        assert same(Values().of(own), plain.detach().numpy())
+        assert calls == []
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch.jit.script, which torch uses

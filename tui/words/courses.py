@@ -45,7 +45,7 @@ class Course:
             return "gradient is zero"
         ratio = self.newest.ratio
         if not ratio:
-            return "not updated"
+            return "not updated after it"
         return "large updates" if ratio > LARGE else ""
 
     @property

@@ -41,7 +41,7 @@ def test_the_worst_parameter_comes_first():
         "infinity in its value", "NaN in its gradient", *[one.trouble for one in rows[2:6]],
     ]  # fmt: skip
     assert {one.trouble for one in rows[2:6]} == {
-        "no gradient", "gradient is zero", "not updated", "large updates",
+        "no gradient", "gradient is zero", "not updated after it", "large updates",
     }  # fmt: skip
 
 

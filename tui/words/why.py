@@ -149,15 +149,15 @@ def _heading(cursor: StepCursor, about: Subject) -> Iterator[Line]:
     name, pass_ = label(cursor, about), cursor.timeline.pass_
     roots = [cursor.recording.label(root.node) for root in pass_.roots if root.node is not None] if pass_ else []
     of = f"∂{roots[0]}/∂" if len(roots) == 1 else "the gradient of "
-    yield line(Span(of, "strong"), *name, " = ", Span(_at(value, about.index), "gradient"), _so_far(left))
+    terms = [one.term for one in arrived]
+    yield line(Span(of, "strong"), *name, " = ", Span(_sum(value, terms, about.index), "gradient"), _so_far(left))
     hooks = on_arrival(cursor.timeline.step_of[about.node]) if cursor.has_run(about.node) else ()
     if len(arrived) > 1:
-        terms = " + ".join(_at(one.term, about.index) for one in arrived[:8])
-        rest = f" + {len(arrived) - 8} more" if len(arrived) > 8 else ""
-        came_in = arrived[-1].total if hooks else value
-        total = _sum(came_in, [one.term for one in arrived], about.index)
+        added = " + ".join(_at(one, about.index) for one in terms[:8])
+        rest = f" + {len(terms) - 8} more" if len(terms) > 8 else ""
+        total = _sum(arrived[-1].total if hooks else value, terms, about.index)
         yield line(f"It is the sum of {len(arrived)} terms, because ", *name, " was used more than once:")
-        yield line(Span(f"{terms}{rest} = {total}", "gradient"))
+        yield line(Span(f"{added}{rest} = {total}", "gradient"))
     for hook in hooks:
         before, after = (Span(_at(x, about.index), "gradient") for x in (hook.before, hook.after))
         if before != after:

@@ -65,7 +65,7 @@ def format_different(x: Any, y: Any) -> tuple[str, str]:
     return texts
 
 
-def digits_of_sum(total: Value | None, *terms: Value | None) -> int:
+def digits_of_sum(total: Value | float | None, *terms: Value | float | None) -> int:
     """How many digits of a sum of numbers tell it from each of its terms, for 1 + 0.0004 is not 1; 4 for arrays."""
     if not _is_number(total) or not np.isfinite(total):
         return _USUAL
@@ -76,8 +76,8 @@ def digits_of_sum(total: Value | None, *terms: Value | None) -> int:
     return _MOST
 
 
-def _is_number(value: Value | None) -> TypeGuard[npt.NDArray[Any]]:
-    return isinstance(value, np.ndarray | np.generic) and not value.ndim
+def _is_number(value: Value | float | None) -> TypeGuard[npt.NDArray[Any] | float]:
+    return isinstance(value, float) or (isinstance(value, np.ndarray | np.generic) and not value.ndim)
 
 
 def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:

@@ -51,6 +51,20 @@ def test_a_gradient_is_the_sum_of_its_terms_and_leads_back_to_the_seed():
     ]
 
 
+def test_a_small_term_is_seen_in_the_sum_also_of_one_element():
+    w = mt.tensor([1.0, 2.0], requires_grad=True)
+    with mt.record() as recorder:
+        (w + w * 0.0004091).sum().backward()
+        (w * 1e-5).sum().backward()
+    recording = recorder.recording
+    first = text(StepCursor.open(recording, 0).end(), "w[0]")
+    assert first[0].endswith("/∂w[0] = 1.0004")
+    assert first[2] == "1 + 0.0004091 = 1.0004"
+    second = text(StepCursor.open(recording, 1).end(), "w[1]")
+    assert second[2].endswith("root mean square 1 before, 1e-5 new, 1.00042 afterwards.")
+    assert second[7] == ".grad was not None, so backward added to it: 1 + 1e-5 = 1.00042"
+
+
 def test_an_earlier_moment_has_an_earlier_answer():
     cursor = StepCursor.after(handmade.diamond(), 2)
     assert text(cursor, "x")[0] == "∂z/∂x = 6 so far: 1 more term to come"

@@ -139,8 +139,9 @@ def told_sum(program: Program, step: BackwardStep) -> str:
         summed = format_number(after, digits_of_sum(after, before, term))
         return f"{format_number(before)} + {format_number(term)} = {summed}"
     sizes = [size.rms if (size := program.sizes(one)) is not None else 0.0 for one in values]
-    old, new, total = map(format_number, sizes)
-    return f"root mean square {old} before, {new} new, {total} afterwards"
+    old, new, total = sizes
+    summed = format_number(total, digits_of_sum(total, old, new))
+    return f"root mean square {format_number(old)} before, {format_number(new)} new, {summed} afterwards"
 
 
 def norm_of_gradients(program: Program, pass_: Pass) -> float:

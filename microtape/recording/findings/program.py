@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _ASSIGNS_GRADIENT = re.compile(
-    r"\._?grad(\.data)?\s*([-+*/]=|=(?!=|\s*None\b)|\.(copy_|add_|lerp_)\()|setattr\([^)]*grad|=\s*\w+\.grad\.data\b"
+    r"\._?grad(\.data)?\s*([-+*/]=|=(?!=|\s*None\b)|\.(copy_|add_|lerp_)\()|setattr\([^)]*\b_?grad\b|=\s*\w+\.grad\.data\b"
 )
 _UNFINISHED = "Expected to have finished reduction in the prior iteration"
 """How DistributedDataParallel says that parameters were not used."""

@@ -18,6 +18,7 @@ from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import Pass, Place, UpdateRecord
 from microtape.recording.model.source import expression, function_around, loop_around, place_in, text_of, tree_of
+from microtape.recording.model.summary import is_zero
 
 _RESETS = ("zero_grad", "zero_")
 
@@ -168,7 +169,7 @@ def _told(program: Program, position: int, found: _Clip, step: Place, around: Ca
     used = f"After {program.pass_name(position)}, the norm of all gradients was {norm} when {stepped} used them."
     remedy = f"Clip between {backward} and {stepped}."
     lines: tuple[str, ...]
-    if line > step.line and resets:
+    if line > step.line and (resets or (around.has(*_RESETS) and _begins_anew(program, position + 1))):
         texts = (f"{name} at {at(clip)} clips what {stepped} has used already", f"{name} comes after the step")
         lines = (used, f"What {name} changes afterwards is reset before the next step.")
     elif _comes_before(program, line, pass_.place, step) and any(
@@ -194,6 +195,11 @@ def _told(program: Program, position: int, found: _Clip, step: Place, around: Ca
         lines = (*lines, f"It is called by {text_of(found.runs_by.func)} at {at(by)}.")
     others = (("backward", pass_.place), ("updated", step))
     return Finding("clipping", "warning", headline(*texts), lines, remedy, clip, position, others=others)
+
+
+def _begins_anew(program: Program, position: int) -> bool:
+    """Whether no gradient was left when a pass began: a reset in a branch of its own has run before."""
+    return any(all(map(is_zero, one.grads.values())) for one in program.recording.passes[position : position + 1])
 
 
 def _comes_before(program: Program, line: int, backward: Place, step: Place) -> bool:

@@ -46,7 +46,11 @@ from microtape.recording.findings.training.anew import made_anew
 from microtape.recording.findings.training.clipped_sums import clipped_in_parts
 from microtape.recording.findings.training.clipping import clipped_in_vain
 from microtape.recording.findings.training.discarded import discarded_gradients
-from microtape.recording.findings.training.eval_mode import drops_in_any_mode, left_in_eval_mode
+from microtape.recording.findings.training.eval_mode import (
+    drops_in_any_mode,
+    left_in_eval_mode,
+    never_in_training_mode,
+)
 from microtape.recording.findings.training.forgetting import forgetful_optimizers
 from microtape.recording.findings.training.idle import (
     faded_steps,
@@ -99,8 +103,8 @@ _DETECTORS: tuple[_Detector, ...] = (
     constant_penalties, bare_numbers, lost_terms, drawn_codes, wasted_terms, one_norm_for_all, added_to_itself,
     results_without, gradients_of_functions, never_reset, left_by_another_loss, discarded_gradients, strange_steps,
     stale_steps, twice_given, idle_steps, faded_steps, never_stepped, steps_without_gradients, norms_of_single_numbers,
-    zero_gradients, cancelling_gradients, identical_units, shared_layers, left_in_eval_mode, drops_in_any_mode,
-    clipped_in_vain, clipped_in_parts, steps_without_scaler, repeated_steps, forgetful_optimizers,
+    zero_gradients, cancelling_gradients, identical_units, shared_layers, left_in_eval_mode, never_in_training_mode,
+    drops_in_any_mode, clipped_in_vain, clipped_in_parts, steps_without_scaler, repeated_steps, forgetful_optimizers,
     written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
     gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,

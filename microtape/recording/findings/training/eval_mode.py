@@ -1,10 +1,11 @@
-"""A model that trains on in eval mode, as an evaluation has left it, or a dropout that does not know of the mode."""
+"""A model that trains in eval mode, as an evaluation has left it, and a dropout that does not know of the mode."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,37 @@ def left_in_eval_mode(program: Program) -> Iterator[Finding]:
             return
 
 
+def never_in_training_mode(program: Program) -> Iterator[Finding]:
+    """A finding for a BatchNorm whose weights learn, and that gives x · weight + bias in all passes of a line.
+
+    So it does in eval mode with the statistics that it was made with. A layer that was trained before has others.
+    """
+    runs: dict[Place | None, list[tuple[int, NodeRecord]]] = {}
+    for node in program.doing("batch_norm"):
+        for position, pass_ in enumerate(program.recording.passes):
+            if node.id in pass_.dependencies:
+                runs.setdefault(node.place, []).append((position, node))
+    for place, several in runs.items():
+        if place is None or len({position for position, _ in several}) < 2 or is_installed(place):
+            continue
+        if all(_normalises_nothing(program, node) for _, node in several):
+            position, layer = several[0]
+            calls = list(_eval_calls(program))
+            evaluates = calls[0] if len(calls) == 1 else None
+            because = f", as {expression(program.recording, evaluates)} at {at(evaluates)} has it" if evaluates else ""
+            yield Finding(
+                "eval mode", "warning",
+                headline(f"The model trains in eval mode: BatchNorm at {at(place)} normalises nothing",
+                         f"The model trains in eval mode: see BatchNorm at {at(place)}",
+                         "The model trains in eval mode"),
+                (f"BatchNorm gives x · weight + bias{because}: its statistics are those it was made with, 0 and 1.",
+                 f"So in {len(several)} passes, though its weight learns."),
+                "Call train() of the model before training, and eval() for an evaluation alone.",
+                evaluates or place, position, None, layer.id, program.tensor_of(layer), (("used", place),),
+            )  # fmt: skip
+            return
+
+
 def drops_in_any_mode(program: Program) -> Iterator[Finding]:
     """A finding for each `F.dropout(x, p)` of a program that calls `eval()`: its `training` is True unless given."""
     is_used = any("dropout(" in text for text in program.recording.sources.values())
@@ -89,6 +121,21 @@ def _training(program: Program, pass_: Pass, layers: Mapping[int, NodeRecord]) -
         if not program.does(node, "batch_norm") or _is_normalised_by_batch(program, node):
             return node
     return None
+
+
+def _normalises_nothing(program: Program, node: NodeRecord) -> bool:
+    """Whether a BatchNorm that learns gives x · weight + bias for each channel, but for eps."""
+    refs = [one.ref for one in node.operands if one.ref is not None]
+    if len(refs) < 3 or refs[1].tensor not in program.updated or _is_normalised_by_batch(program, node):
+        return False
+    values = [program.recording.value(ref) for ref in (*refs[:3], node.outputs[0])]
+    arrays: list[Any] = [one for one in values if isinstance(one, np.ndarray)]
+    if len(arrays) < len(values) or arrays[0].ndim < 2:
+        return False
+    x, weight, bias, value = arrays
+    channels = (-1, *(1,) * (x.ndim - 2))
+    unchanged = x * weight.reshape(channels) + bias.reshape(channels)
+    return bool(np.allclose(value, unchanged, atol=_CLOSE * float(np.abs(unchanged).max(initial=0.0))))
 
 
 def _is_normalised_by_batch(program: Program, node: NodeRecord) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import GraphNode, SeenTensor
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.reading.values import Values, same_value, shape_and_dtype
 
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from microtape.recording.pytorch.reading.subclasses import PLAIN as PLAIN
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.writing.names.constant_arguments import constant_text, shortened
 
 _SIMPLE = {int, float, bool, type(None), str, complex, slice, type(...), torch.dtype, torch.device}

@@ -14,7 +14,7 @@ from microtape.recording.checking.checker import Called, Checker, Evaluated
 from microtape.recording.checking.quotients import Arrays
 from microtape.recording.model.model import BackwardStep
 from microtape.recording.model.options import Check
-from microtape.recording.pytorch.calls.arguments import PLAIN, tensors_in
+from microtape.recording.pytorch.calls.arguments import tensors_in
 from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.calls.function_kinds import CALL, WRITES, kind_of
 from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAgain, array_of, coarsest
@@ -22,6 +22,7 @@ from microtape.recording.pytorch.checks.undisturbed import is_running_again, und
 from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode
 from microtape.recording.pytorch.operations.operations import Operations
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import torch
 
 from microtape.recording.model.model import Operand, Value
-from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.reading.values import shape_and_dtype
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors, grad_fn_of, version_of

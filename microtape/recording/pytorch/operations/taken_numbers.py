@@ -11,8 +11,9 @@ import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
 
-from microtape.recording.pytorch.calls.arguments import PLAIN, numbers_in
+from microtape.recording.pytorch.calls.arguments import numbers_in
 from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Version, origin_of
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.tensors import Tensors
 
 _LIMIT = 8192

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from microtape.recording.pytorch.calls.arguments import PLAIN
 from microtape.recording.pytorch.graph import Graph, NodeEdge
 from microtape.recording.pytorch.reading.modes import without_dispatch_modes
+from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.reading.wrapped import is_wrapped
 from microtape.recording.pytorch.tensors import grad_fn_of, tells_history
 

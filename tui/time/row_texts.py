@@ -154,9 +154,11 @@ class RowTexts:
         if node is not None:
             return f"%{node}"
         value = self.timeline.recording.value(operand.ref)
-        listed = format_value(value, 12, ascii=self.ascii)
-        if value is not None and (math.prod(tensor.shape) <= 1 or (listed.endswith("]") and listed.startswith("["))):
-            return listed
+        size = math.prod(tensor.shape)
+        if value is not None and size <= FEW:
+            listed = format_value(value, 12, ascii=self.ascii)
+            if size <= 1 or (listed.startswith("[") and listed.endswith("]")):
+                return listed
         comma = "," * (len(tensor.shape) == 1)  # (4) in a rule would be a number
         return f"({format_shape(tensor.shape, ascii=self.ascii)}{comma})"
 

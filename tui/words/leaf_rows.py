@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from microtape.recording.model.formatting import FEW, format_value
+from microtape.recording.model.formatting import DIGITS, FEW, format_value
 from microtape.recording.model.model import Value
 from microtape.recording.model.summary import is_finite
 from tui.shell.spans import Line, Role, Span, line
@@ -88,7 +88,7 @@ class LeafRows:
 
 
 def value_span(
-    value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False, digits: int = 4
+    value: Value | None, width: int, role: Role = "gradient", *, listed: bool = False, digits: int = DIGITS
 ) -> Span:
     """A value; with `listed`, few numbers are all listed, even if the line becomes longer than `width`."""
     if value is None:

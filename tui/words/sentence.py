@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microtape.recording.model.formatting import FEW, digits_of_sum, format_shape, format_value
+from microtape.recording.model.formatting import DIGITS, FEW, digits_of_sum, format_shape, format_value
 from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
@@ -339,7 +339,7 @@ class _Writer:
         summed = self._number(total, "gradient", digits_of_sum(total, before, term))
         return line(self._number(before, "gradient"), " + ", self._number(term, "gradient"), " = ", summed)
 
-    def _number(self, value: Value | None, role: Role, digits: int = 4) -> Span:
+    def _number(self, value: Value | None, role: Role, digits: int = DIGITS) -> Span:
         shape = f" ({format_shape(value.shape)})" if value is not None and value.shape else ""
         text = format_value(
             value, LISTED if value is not None and math.prod(value.shape) <= FEW else WIDTH, digits=digits

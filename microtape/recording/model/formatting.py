@@ -18,18 +18,19 @@ from microtape.recording.model.summary import summarize
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+DIGITS = 4
+"""The significant digits of a number, unless more are needed or less have room."""
 FEW = 6
 """An array of at most this many numbers is always listed, if need be only its first numbers."""
 _SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
 _NEGLIGIBLE = 0.1  # standard deviations: a mean so small is about zero, as that of most gradients
-_USUAL = 4  # significant digits of a number
 _MOST = 17  # that tell all numbers of float64 apart
 _FEWEST = 2  # significant digits of each number in a list or a description
 _LARGEST_LIST = 64  # longer arrays are described rather than listed, however wide the line
 _REMEMBERED = 500  # texts of recorded arrays: a stepper writes mostly the same ones at every step
 
 
-def format_number(x: Any, digits: int = _USUAL) -> str:
+def format_number(x: Any, digits: int = DIGITS) -> str:
     """A number to `digits` significant digits: `0.7319`, `-3`, `1.2e-7`, `nan`, `-inf`, `1+2j`, `True`.
 
     Takes Python and numpy scalars and 0-d arrays. Integers are exact. Below a million, a float's whole part is never
@@ -68,8 +69,8 @@ def format_different(x: Any, y: Any) -> tuple[str, str]:
 def digits_of_sum(total: Value | float | None, *terms: Value | float | None) -> int:
     """How many digits of a sum of numbers tell it from each of its terms, for 1 + 0.0004 is not 1; 4 for arrays."""
     if not _is_number(total) or not np.isfinite(total):
-        return _USUAL
-    for digits in range(_USUAL, _MOST):
+        return DIGITS
+    for digits in range(DIGITS, _MOST):
         text = format_number(total, digits)
         if all(not _is_number(one) or one == total or format_number(one, digits) != text for one in terms):
             return digits
@@ -85,7 +86,7 @@ def format_shape(shape: tuple[int, ...], *, ascii: bool = False) -> str:
     return ("x" if ascii else "×").join(map(str, shape)) if shape else "scalar"
 
 
-def format_value(value: Value | None, width: int, *, digits: int = _USUAL, ascii: bool = False) -> str:
+def format_value(value: Value | None, width: int, *, digits: int = DIGITS, ascii: bool = False) -> str:
     """An array, a summary or None on one line of at most `width` characters.
 
     A small array is listed whole, `[1, 2.5, -3]` or nested, with fewer digits if that makes it fit; of one with a FEW

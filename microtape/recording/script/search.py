@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from microtape.recording.findings import Finding, findings
-from microtape.recording.findings.gradients.copies import changes
+from microtape.recording.findings.gradients.copies import has_changed
 from microtape.recording.findings.gradients.zeros import only_zeros
 from microtape.recording.findings.training.grad_fields import learned
 from microtape.recording.findings.training.updating import loss_of, took_it_well
@@ -142,7 +142,7 @@ class Search:
         lacking = {name for one in self._kept if one.kind == "no gradient" for name in one.leaves}
         updated = {one.tensor for one in recording.updates}
         self._following.update(
-            one.name for one in recording.tensors if one.name in lacking and one.id not in updated and changes(one)
+            one.name for one in recording.tensors if one.name in lacking and one.id not in updated and has_changed(one)
         )
 
     def over(self, passes: int) -> SearchEnd | None:

@@ -59,7 +59,7 @@ def following_modules(program: Program, unused: Sequence[TensorRecord], copied: 
             rf"\bzip\(.*\b{a}\.parameters\(\).*\b{b}\.parameters\(\)" for a, b in ((ours, theirs), (theirs, ours))
         )
         changing = (one for one in unused if one.name.startswith(f"{module}.") and one.id not in program.updated)
-        if any(re.search(f"{whole}|{each}", text) for text in sources) or any(map(changes, changing)):
+        if any(re.search(f"{whole}|{each}", text) for text in sources) or any(map(has_changed, changing)):
             yield module
     missing = {one.name for one in unused}
     learning: dict[Hashable, list[TensorRecord]] = {}
@@ -75,7 +75,7 @@ def following_modules(program: Program, unused: Sequence[TensorRecord], copied: 
                     yield module
 
 
-def changes(leaf: TensorRecord) -> bool:
+def has_changed(leaf: TensorRecord) -> bool:
     """Whether a leaf has got other numbers, as the moving average has that an installed package keeps."""
     return len({_numbers(leaf, value) for value in leaf.values.values()} - {None}) > 1
 

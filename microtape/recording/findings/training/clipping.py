@@ -169,7 +169,7 @@ def _told(program: Program, position: int, found: _Clip, step: Place, around: Ca
     used = f"After {program.pass_name(position)}, the norm of all gradients was {norm} when {stepped} used them."
     remedy = f"Clip between {backward} and {stepped}."
     lines: tuple[str, ...]
-    if line > step.line and (resets or (around.has(*_RESETS) and _begins_anew(program, position + 1))):
+    if line > step.line and (resets or (around.has(*_RESETS) and _begins_anew(program, position))):
         texts = (f"{name} at {at(clip)} clips what {stepped} has used already", f"{name} comes after the step")
         lines = (used, f"What {name} changes afterwards is reset before the next step.")
     elif _comes_before(program, line, pass_.place, step) and any(
@@ -198,8 +198,10 @@ def _told(program: Program, position: int, found: _Clip, step: Place, around: Ca
 
 
 def _begins_anew(program: Program, position: int) -> bool:
-    """Whether no gradient was left when a pass began: a reset in a branch of its own has run before."""
-    return any(all(map(is_zero, one.grads.values())) for one in program.recording.passes[position : position + 1])
+    """Whether the next pass from this line found no gradient left: a reset in a branch of its own has run between."""
+    passes = program.recording.passes
+    following = next((one for one in passes[position + 1 :] if one.place == passes[position].place), None)
+    return following is not None and all(map(is_zero, following.grads.values()))
 
 
 def _comes_before(program: Program, line: int, backward: Place, step: Place) -> bool:

@@ -58,18 +58,17 @@ def never_in_training_mode(program: Program) -> Iterator[Finding]:
 
     So it does in eval mode with the statistics that it was made with. A layer that was trained before has others.
     """
-    runs: dict[Place | None, list[tuple[int, NodeRecord]]] = {}
-    for node in program.doing("batch_norm"):
-        for position, pass_ in enumerate(program.recording.passes):
-            if node.id in pass_.dependencies:
-                runs.setdefault(node.place, []).append((position, node))
-    for place, several in runs.items():
-        if place is None or len({position for position, _ in several}) < 2 or is_installed(place):
+    known = {one.id: one for one in program.doing("batch_norm")}
+    runs: dict[Place | None, dict[int, list[NodeRecord]]] = {}  # by the line, then by the pass
+    for position, pass_ in enumerate(program.recording.passes if known else ()):
+        for node in [known[one] for one in pass_.nodes if one in known]:
+            runs.setdefault(node.place, {}).setdefault(position, []).append(node)
+    for place, passes in runs.items():
+        if place is None or len(passes) < 2 or is_installed(place):
             continue
-        if all(_normalises_nothing(program, node) for _, node in several):
-            position, layer = several[0]
-            calls = list(_eval_calls(program))
-            evaluates = calls[0] if len(calls) == 1 else None
+        if all(_normalises_nothing(program, node) for nodes in passes.values() for node in nodes):
+            position, (layer, *_) = next(iter(passes.items()))
+            evaluates = _eval_of(program, layer)
             because = f", as {expression(program.recording, evaluates)} at {at(evaluates)} has it" if evaluates else ""
             yield Finding(
                 "eval mode", "warning",
@@ -77,7 +76,7 @@ def never_in_training_mode(program: Program) -> Iterator[Finding]:
                          f"The model trains in eval mode: see BatchNorm at {at(place)}",
                          "The model trains in eval mode"),
                 (f"BatchNorm gives x · weight + bias{because}: its statistics are those it was made with, 0 and 1.",
-                 f"So in {len(several)} passes, though its weight learns."),
+                 f"So in {len(passes)} passes, though its weight learns."),
                 "Call train() of the model before training, and eval() for an evaluation alone.",
                 evaluates or place, position, None, layer.id, program.tensor_of(layer), (("used", place),),
             )  # fmt: skip
@@ -161,6 +160,14 @@ def _eval_call(program: Program, training: Place) -> Place | None:
                     return None
     found = list(_eval_calls(program))
     return found[0] if len(found) == 1 else None
+
+
+def _eval_of(program: Program, layer: NodeRecord) -> Place | None:
+    """The only call of `eval()`, if the weight of this layer has the name of its model: it is of another one else."""
+    calls = list(_eval_calls(program))
+    weight = [program.tensor_name(one.ref.tensor) for one in layer.operands if one.ref is not None][1]
+    model = expression(program.recording, calls[0]).removesuffix(".eval()") if len(calls) == 1 else None
+    return calls[0] if model is not None and weight.startswith(f"{model.removeprefix('self.')}.") else None
 
 
 def _eval_calls(program: Program) -> Iterator[Place]:

@@ -12,7 +12,7 @@ from microtape.recording.pytorch.reading.later import LaterSummary
 
 
 def any_has_nan(values: Iterable[Value | Pending | None]) -> bool:
-    """Whether one of the values contains a NaN. None is summarised for it, and those of a device were fetched."""
+    """Whether one of the values contains a NaN. No array is summarised for it; values of a device were fetched."""
     large: dict[object, LaterSummary] = {}
     for value in values:
         if isinstance(value, LaterSummary):

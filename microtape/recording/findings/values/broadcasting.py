@@ -32,6 +32,7 @@ _LOSSES = (
     *("binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "smooth_l1_loss"),
     *("huber_loss", "soft_margin_loss"),
 )
+_DIFFERENCES = ("sub", "rsub")  # of a prediction and its target; products with a vector make tables on purpose
 _FLATTENING = ("view", "reshape")
 _MOST_STEPS = 8  # between the broadcast and its reduction
 _UNSEEN = "They are reduced afterwards, so that no error shows it."
@@ -50,7 +51,7 @@ def unmeant_broadcasts(program: Program) -> Iterator[Finding]:
             yield _in_a_loss(program, node, loss)
         if node.op.rstrip("_") not in _BY_ELEMENT:  # NB: a bilinear layer of PyTorch's ends with an AddBackward0
             continue
-        shapes = _column_and_vector(program, node.operands, node.outputs[0] if node.outputs else None)
+        shapes = _column_and_vector(program, node.op, node.operands, node.outputs[0] if node.outputs else None)
         if shapes is None or not _is_reduced(program, node.id):
             continue
         told.add(node.place.line)
@@ -90,7 +91,7 @@ def _of_constants(program: Program, told: set[int]) -> Iterator[Finding]:
         users = program.readers.get(border.outputs[0].tensor, ())
         if border.place.line in told or not users:
             continue
-        shapes = _column_and_vector(program, border.operands, border.outputs[0])
+        shapes = _column_and_vector(program, border.op, border.operands, border.outputs[0])
         if shapes is not None and any(_is_reduced(program, one) for one in users):
             told.add(border.place.line)
             yield _finding(program, program.node(users[0])._replace(place=border.place, op=border.op), *shapes)
@@ -110,7 +111,7 @@ def _loss_that_expands(program: Program, node: NodeRecord) -> NodeRecord | None:
 
 
 def _column_and_vector(
-    program: Program, operands: Sequence[Operand], output: TensorRef | None
+    program: Program, op: str, operands: Sequence[Operand], output: TensorRef | None
 ) -> tuple[Operand, Operand] | None:
     """The operands of shapes (N, 1) and (N,), if the result is N×N and no operation next to it made the column."""
     if output is None:
@@ -123,9 +124,22 @@ def _column_and_vector(
     column, vector = by_shape.get((shape[0], 1)), by_shape.get((shape[0],))
     if column is None or vector is None or _is_meant(program, column):
         return None
-    if _is_meant(program, vector) and not _is_flat(program, vector, column) and not _is_of_losses(program, column):
+    is_batch = op in _DIFFERENCES and _is_part(program, vector)
+    if _is_meant(program, vector) and not (
+        is_batch or _is_flat(program, vector, column) or _is_of_losses(program, column)
+    ):
         return None
     return column, vector
+
+
+def _is_part(program: Program, vector: Operand) -> bool:
+    """Whether a vector without a history is a part of a longer one, such as a batch of the targets, `y[i : i + 32]`."""
+    assert vector.ref is not None
+    if vector.ref in program.producer:
+        return False
+    tensors = program.recording.tensors
+    base = tensors[vector.ref.tensor].base
+    return base is not None and len(tensors[base].shape) == 1
 
 
 def _is_of_losses(program: Program, column: Operand) -> bool:

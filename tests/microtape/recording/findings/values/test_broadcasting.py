@@ -138,3 +138,12 @@ def test_a_part_of_the_weights_times_losses_of_examples_is_told(engine: Any, los
     assert not weighted(weights[:SIZE, None], lambda: losses(x, y, reduction="none"))
     assert not weighted(weights[:SIZE], lambda: losses(x, y, reduction="none")[:, 0])
     assert not weighted(weights[:SIZE], lambda: x * 2)  # which may be a table on purpose
+
+
+def test_a_prediction_minus_a_batch_of_the_targets_is_told(engine: Any) -> None:
+    x, y = engine.rand(SIZE, 1).requires_grad_(), engine.rand(3 * SIZE)
+    assert len(told(lambda: ((x * 2 - y[:SIZE]) ** 2).mean())) == 1
+    assert len(told(lambda: (y.split(SIZE)[1] - x * 2).abs().mean())) == 1
+    assert not told(lambda: ((x * 2)[:, 0] - y[:SIZE]).square().mean())
+    assert not told(lambda: (x[:, 0][:, None] - y[:SIZE]).square().mean()), "a table of all pairs"
+    assert not told(lambda: (x * 2 * y[:SIZE]).mean()), "the outer product"

@@ -1,0 +1,16 @@
+import torch
+from torch import nn
+
+torch.manual_seed(1)
+rooms = torch.rand(120, 5) * 10
+rents = rooms @ torch.tensor([3.0, 1.0, 2.0, 0.5, 4.0]) + 20
+net = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+for epoch in range(3):
+    for i in range(0, 120, 40):
+        guess, wanted = net(rooms[i : i + 40]).squeeze(1), rents[i : i + 40]
+        loss = ((guess - wanted) ** 2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(epoch, loss.item())

@@ -44,7 +44,9 @@ def test_a_film_that_cannot_be_written_says_where_and_why(tmp_path: Path) -> Non
     [
         ({"title": 3}, "title=3 is not valid: it takes a text"),
         ({"around": []}, "around=[] is not valid: it takes the number of a node, or its name"),
-        ({"time_limit": "a"}, "time_limit='a' is not valid: it takes a number of seconds"),
+        ({"time_limit": "a"}, "time_limit='a' is not valid: give a number of seconds above 0"),
+        ({"time_limit": 0}, "time_limit=0 is not valid: give a number of seconds above 0"),
+        ({"time_limit": float("nan")}, "time_limit=nan is not valid: give a number of seconds above 0"),
     ],
 )
 def test_options_of_another_type_are_named(options: dict[str, Any], problem: str) -> None:

@@ -49,13 +49,13 @@ def render(
     While Graphviz runs, `waiting` is called repeatedly with the seconds passed and the time limit.
 
     Raises:
-        GraphvizError: Graphviz is not installed, failed, or took longer than `time_limit` seconds.
+        GraphvizError: `scale` or `time_limit` is not valid, or Graphviz is not installed, failed, or took longer than
+            `time_limit` seconds.
     """
     if not (isinstance(scale, int | float) and 0 < scale <= MAX_SCALE):
-        asked = f"{scale:g}" if isinstance(scale, int | float) else visible(repr(scale), 30)
-        raise GraphvizError(f"scale={asked} is not valid: give a number above 0, up to {MAX_SCALE:g}")
-    if not isinstance(time_limit, int | float):
-        raise GraphvizError(f"time_limit={visible(repr(time_limit), 30)} is not valid: it takes a number of seconds")
+        raise GraphvizError(f"scale={_asked(scale)} is not valid: give a number above 0, up to {MAX_SCALE:g}")
+    if not (isinstance(time_limit, int | float) and time_limit > 0):
+        raise GraphvizError(f"time_limit={_asked(time_limit)} is not valid: give a number of seconds above 0")
     dots_per_inch = f"{96 * scale:g}" if format == "png" else "72"
     ways = []
     if sys.executable:
@@ -67,6 +67,11 @@ def render(
         if done is not None and done.returncode != graphviz_api.NOT_INSTALLED:
             return _picture(done, format)
     raise GraphvizError(INSTALL)
+
+
+def _asked(value: object) -> str:
+    """An option as it was given."""
+    return f"{value:g}" if isinstance(value, int | float) else visible(repr(value), 30)
 
 
 def _system_dot() -> str | None:

@@ -174,7 +174,7 @@ def test_a_script_can_be_filmed_with_options_on_either_side(here: Path) -> None:
         (["draw", "diamond.tape", "-o", "a.svg", "--show", "x"], Exit.CANNOT_DRAW, "there is no detail x"),
         (["draw", "diamond.tape", "-o", "a.png", "--scale", "0"], Exit.CANNOT_DRAW, "--scale 0 is not valid"),
         (["draw", "diamond.tape", "-o", "a.svg", "--max-boxes", "3"], Exit.CANNOT_DRAW, "or raise --max-boxes"),
-        (["draw", "diamond.tape", "-o", "a.svg", "--time-limit", "0"], Exit.CANNOT_DRAW, "more time with --time-limit"),
+        (["draw", "diamond.tape", "-o", "a.svg", "--time-limit", "0"], Exit.CANNOT_DRAW, "--time-limit 0 is not valid"),
         (["film", "diamond.tape", "-o", "a.html", "--most-steps", "3"], Exit.CANNOT_DRAW, "limit is --most-steps 3)"),
         (["draw", "diamond.tape", "-o", "a.png", "--scale", "x"], Exit.BAD_INPUT, "invalid float value"),
     ],

@@ -70,7 +70,7 @@ def test_the_waiting_callback_gets_the_seconds() -> None:
     with pytest.raises(viz.GraphvizError, match=r"stopped after 1 seconds"):
         render.render(SLOW, "svg", time_limit=1, waiting=lambda elapsed, limit: told.append((elapsed, limit)))
     assert told
-    assert all(0 < elapsed < 5 and limit == 1 for elapsed, limit in told)
+    assert all(elapsed > 0 and limit == 1 for elapsed, limit in told)
     assert told == sorted(told)
 
 

@@ -20,6 +20,7 @@ from microtape.tape.tensor_state import NUMBER, ensure_version, new_tensor
 OPERAND_NAMES = {"x": "self", "y": "other", "z": "result"}
 """torch's names for the variables of a formula, except for the classes in `OTHER_NAMES`."""
 
+_TARGET = {"y": "target"}
 OTHER_NAMES = {
     "PowBackward1": {"y": "exponent"},
     "PowBackward2": {"y": "exponent"},
@@ -27,7 +28,11 @@ OTHER_NAMES = {
     "BmmBackward0": {"y": "mat2"},
     "MvBackward0": {"y": "vec"},
     "DotBackward0": {"y": "tensor"},
-    "MseLossBackward0": {"y": "target"},
+    "MseLossBackward0": _TARGET,
+    "SmoothL1LossBackward0": _TARGET,
+    "HuberLossBackward0": _TARGET,
+    "BinaryCrossEntropyBackward0": _TARGET,
+    "BinaryCrossEntropyWithLogitsBackward0": _TARGET,
 }
 
 PARAMETERS = {

@@ -156,7 +156,8 @@ for name in ("cross_entropy", "nll_loss"):
         for what, target in TARGETS.items():
             wrong(f"{name} {shape}, {what}", lambda nn, x, t, n=name: getattr(nn, n)(x, t), real(*shape), target)
     wrong(f"{name} a list", lambda nn, x, n=name: getattr(nn, n)(x, [0, 1]), real(2, 3))
-    for what, weight in {"weights": fixed([1.0, 2.0]), "float weights": fixed([1.0, 2.0, 3.0], np.float32)}.items():
+    weights = {"weights": fixed([1.0, 2.0]), "float weights": fixed([1.0, 2.0, 3.0], np.float32), "learnt": real(3)}
+    for what, weight in weights.items():
         call = lambda nn, x, t, w, n=name: getattr(nn, n)(x, t, weight=w)  # noqa: E731
         wrong(f"{name} {what}", call, real(2, 3), fixed([0, 1]), weight)
         wrong(f"{name} {what} of images", call, real(2, 3, 1, 1), fixed([[[0]], [[1]]]), weight)
@@ -176,6 +177,10 @@ for name in ("binary_cross_entropy", "binary_cross_entropy_with_logits"):
         call = lambda nn, x, t, n=name: getattr(nn, n)(x, t)  # noqa: E731
         wrong(f"{name}, {what}", call, real(2, low=0.1, high=0.9), TARGETS[what])
     wrong(f"{name} of ints", call, fixed([0, 1]), TARGETS["floats"])
+    call = lambda nn, x, w, n=name: getattr(nn, n)(x, x.detach(), weight=w)  # noqa: E731
+    wrong(f"{name}, learnt weights", call, real(2, low=0.1, high=0.9), real(2))
+call = lambda nn, x, w: nn.binary_cross_entropy_with_logits(x, x.detach(), pos_weight=w)  # noqa: E731
+wrong("binary_cross_entropy_with_logits, learnt pos_weight", call, real(2), real(2))
 FLOATS, SURE = fixed([0.0, 1.0], np.float32), real(2, low=0.1, high=0.9)
 wrong("binary_cross_entropy, float beside double", lambda nn, x, t: nn.binary_cross_entropy(x, t), SURE, FLOATS)
 wrong("binary_cross_entropy of 2", lambda nn, x, t: nn.binary_cross_entropy(x, t), SURE, fixed([0.0, 2.0]))

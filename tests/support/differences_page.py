@@ -33,6 +33,9 @@ BY_DESIGN = [
     "`is_grads_batched=True` and `vectorize=True` run the passes one by one; PyTorch runs them as one.",
     "`conj()` copies; PyTorch's is a view. From the same seed, PyTorch's `bernoulli_(p)` and `dropout` draw other "
     "numbers on Intel's processors than elsewhere; microtape draws the latter everywhere.",
+    "What no gradient needs is not saved: a write to the operand of a pooling layer, of `gather` or of `cdist` is no "
+    "error, and the gradient is right; PyTorch refuses it. `logaddexp`, `erfinv`, `polar`, `kron` and attention save "
+    "other tensors than PyTorch's, so that other writes are refused.",
     "`(x * 3).grad_fn._saved_other` is 3.0, the number used in the computation; PyTorch's is 3, as written. Calling a "
     "node checks the shapes of its arguments and results; PyTorch does not check them.",
     "If an unpack hook returns a tensor of another shape than the saved one, and a formula cannot use it, numpy's "

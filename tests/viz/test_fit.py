@@ -124,7 +124,7 @@ def test_nearly_all_kinds_of_program_can_be_read(fit: Any) -> None:
 def test_a_pdf_has_the_pages_that_it_needs(fit: Any, page: tuple[float, float], tmp_path: Path) -> None:
     pypdf = pytest.importorskip("pypdf")
     with pytest.warns(UserWarning, match=r"or save it as a \.pdf of several pages$"):
-        drawing = viz.draw(_chain(120), fold=False, show=("values", "gradients"), fit=fit)
+        drawing = viz.draw(_chain(60), fold=False, show=("values", "gradients"), fit=fit)
     pages = pypdf.PdfReader(drawing.save(tmp_path / "chain.pdf")).pages
     assert len(pages) > 2
     for number, one in enumerate(pages, 1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,13 @@ from microtape.ops.elementwise.rounding import abs
 from microtape.ops.elementwise.selection import clamp
 from microtape.ops.reduction.sums_and_extrema import mean, sum
 from microtape.ops.shape.reshaping import broadcast_tensors
+from microtape.ops.shared.arguments import plain
 from microtape.ops.shared.choice import choose
 from microtape.ops.shared.kinds import Promoting, refusal_of, refusing
+from microtape.tape.grad_mode import mode
+from microtape.tape.operands import as_tensor
 from microtape.tape.operation import NO_MASKS, call
-from microtape.tape.tensor_state import TensorState
+from microtape.tape.tensor_state import TensorState, requires_grad
 
 
 class PairLoss(Promoting):
@@ -55,6 +57,10 @@ class PairLoss(Promoting):
     def share(self) -> float:
         """The factor of each pair's loss in the result."""
         return 1 / self.count if self.reduction == "mean" and self.count else 1
+
+    def weighted(self, g: Any, weight: Any) -> Any:
+        """Each pair's share of g."""
+        return g * self.share if weight is None else g * self.share * weight
 
 
 @refusing(biuc="mse_cpu")
@@ -153,17 +159,13 @@ class BinaryCrossEntropyBackward0(PairLoss):
         if not np.all((y >= 0) & (y <= 1)):
             raise RuntimeError("all elements of target should be between 0 and 1")
         losses = (y - 1) * np.maximum(np.log1p(-x), -100) - y * np.maximum(np.log(x), -100)
-        return losses if self.weight is None else losses * self.weight
+        return losses if self.weight is None else losses * plain(self.weight)
 
-    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        return self.weighted(g) * ((x - y) / clamp(x * (1 - x), 1e-12))
+    def grad_x(self, g: Any, x: Any, y: Any, weight: Any) -> Any:
+        return self.weighted(g, weight) * ((x - y) / clamp(x * (1 - x), 1e-12))
 
-    def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
-        return self.weighted(g) * (log1p(-x) - log(x))
-
-    def weighted(self, g: Any) -> Any:
-        """Each pair's share of g."""
-        return g * self.share if self.weight is None else g * self.share * self.weight
+    def grad_y(self, g: Any, x: Any, _y: Any, weight: Any) -> Any:
+        return self.weighted(g, weight) * (log1p(-x) - log(x))
 
 
 @refusing(biuc="log_sigmoid_cpu")
@@ -177,24 +179,21 @@ class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
         self.weight, self.pos_weight = weight, pos_weight
 
     def value(self, x: Any, y: Any) -> Any:
-        losses = (1 - y) * x + self.steepness(y) * log_of_one_plus_exp(-x)
-        return losses if self.weight is None else losses * self.weight
+        losses = (1 - y) * x + _steepness(y, plain(self.pos_weight)) * log_of_one_plus_exp(-x)
+        return losses if self.weight is None else losses * plain(self.weight)
 
-    def grad_x(self, g: Any, x: Any, y: Any) -> Any:
-        return self.weighted(g) * ((1 - y) - self.steepness(y) * sigmoid(-x))
+    def grad_x(self, g: Any, x: Any, y: Any, weight: Any, pos_weight: Any) -> Any:
+        return self.weighted(g, weight) * ((1 - y) - _steepness(y, pos_weight) * sigmoid(-x))
 
-    def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
-        if self.pos_weight is None:
-            return self.weighted(g) * -x
-        return self.weighted(g) * ((self.pos_weight - 1) * softplus(-x) - x)
+    def grad_y(self, g: Any, x: Any, _y: Any, weight: Any, pos_weight: Any) -> Any:
+        if pos_weight is None:
+            return self.weighted(g, weight) * -x
+        return self.weighted(g, weight) * ((pos_weight - 1) * softplus(-x) - x)
 
-    def steepness(self, y: Any) -> Any:
-        """The weight of the logarithm: 1, or with `pos_weight` between 1 and that, depending on the target."""
-        return 1 if self.pos_weight is None else 1 + (self.pos_weight - 1) * y
 
-    def weighted(self, g: Any) -> Any:
-        """Each pair's share of g."""
-        return g * self.share if self.weight is None else g * self.share * self.weight
+def _steepness(y: Any, pos_weight: Any) -> Any:
+    """The weight of the logarithm: 1, or with `pos_weight` between 1 and that, depending on the target."""
+    return 1 if pos_weight is None else 1 + (pos_weight - 1) * y
 
 
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
@@ -243,7 +242,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction:
 
     Raises RuntimeError outside [0, 1] and for targets of another dtype, ValueError for those of another shape.
     """
-    node = BinaryCrossEntropyBackward0(reduction, array_of(weight))
+    node = BinaryCrossEntropyBackward0(reduction, constant(weight, "weight", "binary_cross_entropy", input))
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is deprecated. "
@@ -259,7 +258,9 @@ def binary_cross_entropy_with_logits(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
 ) -> Any:
     """`binary_cross_entropy` of σ(input), without overflow. `pos_weight` multiplies the loss of positive targets."""
-    node = BinaryCrossEntropyWithLogitsBackward0(reduction, array_of(weight), array_of(pos_weight))
+    weights = {"weight": weight, "pos_weight": pos_weight}
+    weights = {name: constant(one, name, "binary_cross_entropy_with_logits", input) for name, one in weights.items()}
+    node = BinaryCrossEntropyWithLogitsBackward0(reduction, **weights)
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     kind = target.dtype.kind
@@ -326,8 +327,20 @@ def _same_shape(x: Any, y: Any) -> tuple[Any, Any]:
     return broadcast_tensors(x, y)
 
 
-def array_of(weight: Any) -> Any:
-    """The array of a weight, which gets no gradient. Raises TypeError for anything but a tensor, an array or None."""
-    if not isinstance(weight, (TensorState, np.ndarray, NoneType)):
+def constant(weight: Any, name: str, function: str, input: Any) -> Any:
+    """A weight as a tensor like `input`; None stays None.
+
+    Raises TypeError for anything but a tensor, an array or None, and RuntimeError for a weight that requires grad: it
+    would get none.
+    """
+    if weight is None:
+        return None
+    if not isinstance(weight, (TensorState, np.ndarray)):
         raise TypeError(f"a weight must be Tensor, not {type(weight).__name__}")
-    return weight.array if isinstance(weight, TensorState) else weight
+    tensor = as_tensor(weight, type(input))
+    if mode.enabled and requires_grad(tensor):
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument '{name}'. This input cannot "
+            "have requires_grad True."
+        )
+    return tensor

@@ -13,7 +13,7 @@ from microtape.ops.elementwise.division import over_number
 from microtape.ops.elementwise.selection import where
 from microtape.ops.indexing.along import grid, out_of_range
 from microtape.ops.indexing.index import IndexBackward0
-from microtape.ops.network.loss import array_of, check_reduction
+from microtape.ops.network.loss import check_reduction, constant
 from microtape.ops.reduction.softmax import log_softmax
 from microtape.ops.reduction.sums_and_extrema import sum
 from microtape.ops.shape.reshaping import reshape
@@ -58,7 +58,7 @@ class NllLossBackward0(Operation):
             n = x.dtype.type(target.size if self.reduction == "mean" else 1)
             self.shares = 1 / n
             return -add_up(x[self.key], None) / n
-        shares = (kept if self.weight is None else kept * self.weight[classes]).astype(x.dtype)
+        shares = (kept if self.weight is None else kept * plain(self.weight)[classes]).astype(x.dtype)
         total = add_up(shares, None)
         self.shares = shares / (total or 1) if self.reduction == "mean" else shares
         losses = -x[self.key] * shares
@@ -66,27 +66,28 @@ class NllLossBackward0(Operation):
             return losses
         return add_up(losses, None) / (total if self.reduction == "mean" else 1)
 
-    def grad_x(self, g: Any, _target: Any) -> Any:
-        return call(NllLossBackwardBackward0(self.key, self.x_shape), g * -self.shares)
+    # NB: `key` and `shares` are made of what is saved here, as in torch: so a write to it is noticed
+    def grad_x(self, g: Any, x: Any, target: Any, weight: Any) -> Any:
+        return call(NllLossBackwardBackward0(target, self.key, self.x_shape), g * -self.shares)
 
 
 class NllLossBackwardBackward0(Operation):
     """The transpose of picking each row's class."""
 
-    __slots__ = ("key", "x_shape")
+    __slots__ = ("key", "target", "x_shape")
     formula = "z = x at each row's class, 0 elsewhere    ∂x = g at each row's class"
     op = "nll_loss_backward"
 
-    def __init__(self, key: tuple[Any, ...], x_shape: tuple[int, ...]) -> None:
+    def __init__(self, target: Any, key: tuple[Any, ...], x_shape: tuple[int, ...]) -> None:
         super().__init__()
-        self.key, self.x_shape = key, x_shape
+        self.target, self.key, self.x_shape = target, key, x_shape
 
     def forward(self, x: Any) -> Any:
         z = np.zeros(self.x_shape, x.dtype)
         z[self.key] = x
         return z
 
-    def grad_x(self, g: Any) -> Any:
+    def grad_x(self, g: Any, target: Any) -> Any:
         return call(IndexBackward0(self.key), g)
 
 
@@ -127,14 +128,15 @@ def nll_loss(input: Any, target: Any, weight: Any = None, *, ignore_index: int =
     if len(shape) != 2 or size != shape[:1] or classes.dtype is not _INT64:
         _check_classes(shape, classes)
     if weight is not None:
+        weight = constant(weight, "weight", f"nll_loss{'2d' if len(shape) > 2 else ''}_forward", input)
         _check_weight(shape, plain(input).dtype, plain(weight))
     if len(shape) <= 2:
         if len(size) == len(shape) == 1:
             target = reshape(target, ())
-        return call(NllLossBackward0(target, array_of(weight), ignore_index, reduction), input)
+        return call(NllLossBackward0(target, weight, ignore_index, reduction), input)
     image = len(shape) == 4  # torch reshapes other inputs to four dimensions
     wide = input if image else reshape(input, (*shape[:2], 1, math.prod(shape[2:])))
-    node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), array_of(weight), ignore_index, reduction)
+    node = NllLoss2D(reshape(target, (wide.shape[0], *wide.shape[2:])), weight, ignore_index, reduction)
     losses = call(node, wide)
     return losses if image or reduction != "none" else reshape(losses, size)
 
@@ -216,7 +218,7 @@ def cross_entropy(
     if label_smoothing == 0:
         return right
     classes = input.shape[dim]
-    weights = np.ones(classes, input.dtype) if weight is None else array_of(weight)
+    weights = as_tensor(np.ones(classes, input.dtype) if weight is None else weight, type(input))
     every = -sum(logs * _in_dim(weights, dim, input.ndim), dim)
     if targets.shape != every.shape:
         raise misfit(every.shape, targets.shape)
@@ -225,7 +227,7 @@ def cross_entropy(
     if reduction != "none":
         every = sum(every)
     if reduction == "mean":
-        every = every / float((weights[np.where(kept, targets, 0)] * kept).sum())
+        every = every / float((plain(weights)[np.where(kept, targets, 0)] * kept).sum())
     return right * (1 - label_smoothing) + every * (label_smoothing / classes)
 
 
@@ -238,10 +240,11 @@ def _cross_entropy_of_probabilities(
         target = target * (1 - label_smoothing) + label_smoothing / logs.shape[dim]
     losses = logs * target
     if weight is not None:
-        if array_of(weight).shape != (count := logs.shape[dim],):
-            which = _each_or_none(count, array_of(weight))
+        weight = as_tensor(weight, type(logs))
+        if weight.array.shape != (count := logs.shape[dim],):
+            which = _each_or_none(count, weight.array)
             raise RuntimeError(f"cross_entropy: weight tensor should be defined either for {which}")
-        losses = losses * _in_dim(array_of(weight), dim, logs.ndim)
+        losses = losses * _in_dim(weight, dim, logs.ndim)
     if reduction == "none":
         return -sum(losses, dim)
     total = -sum(losses)

@@ -12,7 +12,6 @@ from microtape.ops.elementwise.exponential import rsqrt
 from microtape.ops.reduction.sums_and_extrema import mean, sum
 from microtape.ops.shared.arguments import dim_index
 from microtape.ops.shared.kinds import refusal_of, refusing
-from microtape.tape.in_place import write
 from microtape.tape.operation import Operation, call
 from microtape.tape.saved import unpack
 
@@ -213,7 +212,7 @@ def batch_norm(
         if running_mean is None or running_var is None:
             missing = "running_mean" if running_mean is None else "running_var"
             raise RuntimeError(f"{missing} must be defined in evaluation mode")
-        node = FixedBatchNorm(dims, eps, running_mean.array, running_var.array)
+        node = FixedBatchNorm(dims, eps, running_mean.array.copy(), running_var.array.copy())
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     for name, one in given.items():
         if one is not None and tuple(one.shape) != (channels,):
@@ -234,8 +233,8 @@ def _check_several(shape: Sequence[int]) -> None:
 
 
 def _move(running: Any, value: Any, momentum: float) -> None:
-    """Move a running statistic a little towards `value`."""
-    write(running, (1 - momentum) * running.array + momentum * value)
+    """Move a running statistic a little towards `value`. As in torch, its version stays: no node has saved it."""
+    running.array[...] = (1 - momentum) * running.array + momentum * value
 
 
 def _normalized(node: Normalization, shape: tuple[int, ...], x: Any, weight: Any, bias: Any) -> Any:

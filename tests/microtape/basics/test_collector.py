@@ -83,14 +83,15 @@ def test_the_cycles_of_a_program_whose_passes_are_recorded_do_not_pile_up(monkey
 
 
 def test_where_each_pass_is_recorded_by_itself_python_collects_as_always():
-    alive, rounds = weakref.WeakSet(), 3_000
+    alive, rounds = weakref.WeakSet(), 0
     weight = microtape.tensor([2.0], requires_grad=True)
-    for _ in range(rounds):
+    while len(alive) == rounds < 3_000:
         with microtape.record() as recorder:
             step = Step()
             step.itself, step.loss = step, (weight * 3).sum()
             step.loss.backward()
         alive.add(step)
+        rounds += 1
         assert recorder.recording.passes
         del step, recorder
     assert len(alive) < rounds

@@ -397,6 +397,20 @@ def layers_check_their_options(mt, see):
             wrong()
 
 
+def training_moves_statistics_without_counting_writes(mt, see):
+    norm = mt.nn.BatchNorm1d(2)
+    x = mt.tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)
+    norm.eval()
+    evaluated = norm(x) ** 2
+    norm.train()
+    versions = [norm.running_mean._version, norm.running_var._version]
+    norm(x)
+    see([norm.running_mean._version - versions[0], norm.running_var._version - versions[1]])
+    see.value(norm.running_mean, norm.running_var)
+    evaluated.sum().backward()
+    see.value(x.grad.sign())
+
+
 PROGRAMS = [
     registers_what_is_assigned,
     refuses_wrong_registrations,
@@ -411,4 +425,5 @@ PROGRAMS = [
     utilities,
     recurrent_networks_check_their_input,
     layers_check_their_options,
+    training_moves_statistics_without_counting_writes,
 ]

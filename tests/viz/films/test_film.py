@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -146,6 +147,11 @@ def data_of(html: str) -> Any:
     return scripts_of(html)["film"]
 
 
+@cache
+def page_of_400() -> str:
+    return viz.film(chain(400)).html
+
+
 def said(html: str, chapter: int = 0) -> list[str]:
     """What the page says at each step."""
     parts = [part for id, part in scripts_of(html).items() if id.startswith(f"d{chapter}-")]
@@ -199,7 +205,7 @@ def test_a_box_is_stored_only_when_it_changes() -> None:
 
 @needs_graphviz
 def test_the_details_of_a_long_film_are_in_parts() -> None:
-    html = viz.film(chain(400)).html
+    html = page_of_400()
     scripts = scripts_of(html)
     assert [id for id in scripts if id != "film"] == [f"d0-{number}" for number in range(5)]
     assert {len(part["steps"]) for id, part in scripts.items() if id not in ("film", "d0-4")} == {100}
@@ -226,7 +232,7 @@ def test_all_passes_or_a_single_one_are_filmed() -> None:
 @needs_graphviz
 def test_a_part_of_a_long_pass_can_be_filmed() -> None:
     recording = chain(400)
-    part, whole = viz.film(recording, steps=(200, 210)).html, viz.film(recording).html
+    part, whole = viz.film(recording, steps=(200, 210)).html, page_of_400()
     (chapter,), (every,) = data_of(part)["chapters"], data_of(whole)["chapters"]
     assert (chapter["first"], chapter["count"]) == (200, 11)
     assert said(part) == said(whole)[200:211]
@@ -471,7 +477,7 @@ def test_a_gif_fits_into_a_place_and_a_page_into_its_window(tmp_path: Path) -> N
 
 @needs_graphviz
 def test_a_gif_that_is_too_large_follows_the_current_box() -> None:
-    film = viz.film(chain(24), fit=(500, 400), fold=False)
+    film = viz.film(chain(12), fit=(500, 400), fold=False)
     frames, arrangement, camera = fit_frames(film._draft, (500, 400), None, LIGHT, 60, may_fold=False)
     assert camera is not None
     assert arrangement.height is not None

@@ -2,7 +2,7 @@
 
 from tests.support.differences_page import BY_DESIGN, PAGE, page, sections
 
-KNOWN = 105
+KNOWN = 106
 """The number of differences. To add one, change this number and give the reason in the table."""
 
 

@@ -83,6 +83,7 @@ from microtape.recording.findings.values.loss_targets import unfit_targets
 from microtape.recording.findings.values.masks import masks_of_zeros
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.out_of_reach import targets_out_of_reach
+from microtape.recording.findings.values.own_tokens import own_tokens
 from microtape.recording.findings.values.pairing import averaged_before_weighted
 from microtape.recording.findings.values.picking import gathered_along_the_batch, picked_by_all_labels
 from microtape.recording.findings.values.probabilities import (
@@ -108,9 +109,9 @@ _DETECTORS: tuple[_Detector, ...] = (
     written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
     gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,
-    variances_of_zero, unfit_targets, similarities_with_itself, bounded_scores, targets_out_of_reach, attention,
-    masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks, vanishing_and_exploding,
-    large_updates, nothing_to_divide, wrong_order,
+    variances_of_zero, unfit_targets, own_tokens, similarities_with_itself, bounded_scores, targets_out_of_reach,
+    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
+    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.recording.pytorch.calls.custom_operators import own_arguments
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.operations.operations import Operations
@@ -47,10 +48,11 @@ class FunctionCalls:
                 return original_of(None, cls)(*args, **kwargs)
             start = next_sequence_nr()
             with WithoutFunctionModes():  # the program's would see what is read here
-                before = operations.before_function(args, kwargs) if not is_quiet else None
+                own = own_arguments(args)
+                before = operations.before_function(own, kwargs) if not is_quiet else None
                 checker = checker_of() if not is_quiet else None
                 copies = checker.calling(cls, args, kwargs) if checker is not None else None
-                inside = calls.function(cls, args)
+                inside = calls.function(cls, own)
             operations.quiet += 1
             try:
                 result = original_of(None, cls)(*args, **kwargs)
@@ -68,7 +70,7 @@ class FunctionCalls:
                     inside.stop()
             with WithoutFunctionModes():
                 if not is_quiet:
-                    operations.note_function(cls, args, kwargs, before, start, result, sys._getframe(1))
+                    operations.note_function(cls, own, kwargs, before, start, result, sys._getframe(1))
                 if inside is not None:
                     inside.finish(result, None)
                 if copies is not None and checker is not None:

@@ -38,11 +38,12 @@ class WatchedModules:
             return
         watched = self
 
-        def called(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def called(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            # torch's profiler takes the module out of the variable `self`, and crashes where there is none.
             if is_compiling() or threading.get_ident() != watched._thread or watched._is_off:
-                return call(module, *args, **kwargs)
-            with watched._scopes.of(module, sys._getframe(1)):
-                return call(module, *args, **kwargs)
+                return call(self, *args, **kwargs)
+            with watched._scopes.of(self, sys._getframe(1)):
+                return call(self, *args, **kwargs)
 
         called.watched = watched  # type: ignore[attr-defined]
         _Module.__call__ = self._called = called

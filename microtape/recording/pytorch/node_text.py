@@ -11,6 +11,7 @@ import torch
 
 from microtape.basics.function_name import function_name
 from microtape.recording.model.model import NodeKind
+from microtape.recording.pytorch.calls.custom_operators import operator_name
 from microtape.recording.pytorch.formulas import ADAPTED, FORMULAS, formula_of
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
@@ -20,6 +21,8 @@ _NOISE = re.compile(
     r"^(native|unsafe|cudnn|miopen|mkldnn|mps|thnn_fused|fused)_|(?<=scaled_dot_product_)[a-z_]+_(?=attention)"
     r"|_(alias|for_cpu|with_indices|legit|legit_no_training|impl|overrideable|data)$"
 )  # which of several kernels torch has chosen
+
+_UNREGISTERED = "CppFunction"  # the type of all nodes of C++ code whose own type Python does not know
 
 
 _OF_A_NORM = {"input": "x", "weight": "w", "bias": "b", "result1": "mean", "result2": "rstd"}
@@ -53,6 +56,8 @@ def about_node(node: Any) -> About:
     kind: Any = type(node)
     described = _ABOUT.get(kind)
     if described is None:
+        if kind.__name__ == _UNREGISTERED:
+            return about_dropped(node.name().removeprefix("torch::autograd::"))
         described = _ABOUT[kind] = _about(kind)
     if not described.adapts or (formula := formula_of(node, described.formula)) == described.formula:
         return described
@@ -64,11 +69,12 @@ def _adapted(kind: type, formula: str) -> About:
     return _ABOUT[kind]._replace(formula=formula)
 
 
-def _about(kind: type) -> About:
+def _about(kind: Any) -> About:
     name = kind.__name__
     if issubclass(kind, torch.autograd.function.BackwardCFunction):
         saved_tensors = (("saved_tensors", "_raw_saved_tensors", "saved_tensors"),)
-        return About(name, name.removesuffix("Backward"), "function", "", saved_tensors)
+        op = operator_name(kind._forward_cls) or name.removesuffix("Backward")
+        return About(name, op, "function", "", saved_tensors)
     names = _formulas().get(name, ("", {}))[1] | _SAVED_NAMES.get(name, {})
     saved = [
         (attribute, f"_raw{attribute}", names.get(attribute.removeprefix("_saved_"), attribute.removeprefix("_saved_")))

@@ -32,6 +32,7 @@ from microtape.recording.pytorch.operations.compiled import CompiledCode, Hideab
 from microtape.recording.pytorch.operations.mode_stack import FastPaths, StackedMode
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.operations.optimizer_steps import OptimizerSteps
+from microtape.recording.pytorch.operations.swaps import Swaps
 from microtape.recording.pytorch.passes.engine import Listening, WatchedEngine
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
@@ -92,8 +93,10 @@ class TorchRecorder:
         if check not in (None, "functions"):
             self._modes.insert(0, StackedMode(RememberingMode(lambda: this.checker, self.operations)))
         self.optimizer_steps = OptimizerSteps(
-            self.operations, self._modes, self.threads, self.sources.is_installed, lambda: this.updates, self.faults
-        )
+            self.operations, self._modes, self.threads, self.sources.is_installed, lambda: this.updates,
+            lambda: len(this._open), self.faults,
+        )  # fmt: skip
+        self._swaps = Swaps(self.operations, lambda: this.updates)
         self._additions: Additions[Segment] = Additions(WhoFreed())  # type: ignore[arg-type]
         self._taken: set[GraphNode] = set()  # whose calls belong to a segment that was added
         self.packed = PackedRanges()
@@ -158,6 +161,7 @@ class TorchRecorder:
             stack.enter_context(functions)
             stack.enter_context(Patches(self.call_stack))
             stack.callback(self.call_stack.abandon)
+            stack.enter_context(self._swaps)
             stack.enter_context(self.optimizer_steps)
             stack.enter_context(FastPaths([one.mode for one in self._modes]))
             for mode in self._modes:

@@ -149,7 +149,7 @@ class Tensors:
     def replaced(self, tensor: torch.Tensor) -> None:
         """A tensor was given other elements, perhaps of another shape and dtype, as `module.bfloat16()` does."""
         if (seen := self.find(tensor)) is not None:
-            seen.shape, seen.dtype = tuple(tensor.shape), DTYPES[tensor.dtype]
+            seen.shape, seen.dtype = tuple(tensor.size()), DTYPES[tensor.dtype]  # a lazy one refuses `shape`
             self.rewritten(tensor)
 
     def copied(self, tensor: torch.Tensor) -> Value | None:
@@ -173,6 +173,13 @@ class Tensors:
         if seen is not None and seen.object is reference:
             seen.keep_earlier()
             del self._known[key]
+
+    def let_go(self, tensor: Any) -> None:
+        """Drop the reference to a tensor, which is new when it is seen again."""
+        if isinstance(tensor, torch.Tensor) and (seen := self.find(tensor)) is not None:
+            seen.keep_earlier()
+            del self._known[id(tensor)]
+            seen.object = None
 
     def begin_segment(self, *, renews: bool) -> dict[SeenTensor, dict[int, Value | None]]:
         """Keep only the newest value of each tensor, that of a leaf until it is read. Returns what the segment knows.

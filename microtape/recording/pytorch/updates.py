@@ -130,6 +130,12 @@ class Updates:
         if (earlier := self._kept_earlier) is not None:
             earlier.step_ended(parameters)
 
+    def let_go(self) -> None:
+        """Hold no reference to a gradient, and forget that a step has used it."""
+        self._gradients.clear()
+        if (earlier := self._kept_earlier) is not None:
+            earlier.let_go()
+
     @property
     def _running(self) -> dict[SeenTensor, CallSite | None]:
         """The leaves of steps that have not ended: the pass that begins now may be in the closure of one."""
@@ -144,7 +150,7 @@ class Updates:
         """The updates of the next segment, of the same leaves. Those of this one end when the next pass begins."""
         following = Updates(self.writes, self._values)
         following._before, following._earlier = dict(self._before), weakref.ref(self)
-        following._stepped = self._running
+        following._stepped, following._after_step = dict(self._stepped), dict(self._after_step)  # by a hook of the pass
         return following
 
     def _close(self, passes: int) -> None:

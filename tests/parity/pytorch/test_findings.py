@@ -257,3 +257,16 @@ def test_parameters_that_were_converted_have_their_new_dtype_and_too_few_digits_
     assert found.headline.startswith("optimizer.step() at script.py:8 changes nothing")
     assert found.explanation[-1].startswith("In bfloat16, numbers as large as those of model.")
     assert found.remedy.startswith("Keep the parameters in float32, and compute in bfloat16 under autocast.")
+
+
+def test_what_a_hook_has_packed_as_integers_is_not_called_saturated(torch):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    w = torch.tensor([0.3, -0.2], requires_grad=True)
+    with TorchRecorder() as recorder:
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: x.to(torch.int8), lambda x: x.float()):
+            y = w.sigmoid()
+        y.sum().backward()
+    (found,) = findings(recorder.recording)
+    assert found.kind == "zero gradient"
+    assert "saturated" not in found.headline + " ".join(found.explanation)

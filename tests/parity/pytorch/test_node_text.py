@@ -42,3 +42,34 @@ def test_a_word_with_a_digit_is_the_name_of_an_operator() -> None:
     words = {about_dropped(name).op for name in dir(torch._C._functions) if "Backward" in name}
     unknown = {word for word in words - operators if any(letter.isdigit() for letter in word)}
     assert {word for word in unknown if not word.startswith(("grid_sampler", "slow_conv2d"))} == set()
+
+
+def test_an_operator_of_the_program_has_its_own_name_and_arguments() -> None:
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    with torch.library._scoped_library("tests_of_names", "DEF"):
+
+        def backward(ctx, gradient):
+            return 2 * gradient
+
+        doubled = torch.library.custom_op("tests_of_names::doubled", mutates_args=(), schema="(Tensor x) -> Tensor")(
+            lambda x: x * 2
+        )
+        doubled.register_autograd(backward)
+        with TorchRecorder() as recorder:
+            doubled(torch.ones(2, requires_grad=True)).sum().backward()
+    node = next(one for one in recorder.recording.nodes if one.kind == "function")
+    assert (node.op, len(node.operands)) == ("doubled", 1)
+    assert node.name == "GeneratedBackwardFor_tests_of_names_doubled_defaultBackward"
+    assert [(one.kind, one.node) for one in recorder.recording.calls] == [("backward", node.id)]
+
+
+def test_an_overload_is_no_part_of_a_name() -> None:
+    import torch
+
+    from microtape.recording.pytorch.calls.function_kinds import WRITES, called_name, kind_of, word_of
+
+    assert word_of(torch.ops.aten.relu.default) == called_name(torch.ops.aten.relu.default) == "relu"
+    assert kind_of(torch.ops.aten.add_.Tensor) == WRITES

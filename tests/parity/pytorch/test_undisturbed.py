@@ -16,7 +16,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 HELPERS = ("leaf", "trained", "gradients_of")
 NAMES = [
     (module, one.name)
-    for module in ("undisturbed", "surroundings", "user_loops", "user_functions")
+    for module in ("undisturbed", "surroundings", "rare_features", "user_loops", "user_functions")
     for one in ast.parse((PROGRAMS / f"{module}.py").read_text(encoding="utf-8")).body
     if isinstance(one, ast.FunctionDef) and one.name not in HELPERS and not one.name.startswith("_")
 ]
@@ -51,7 +51,8 @@ def replaced(torch):
     return (
         torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
         *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
-        warnings.showwarning, set_eval_frame, getattr(compiler, "set_eval_frame", set_eval_frame) is set_eval_frame,
+        torch.utils.swap_tensors, warnings.showwarning, set_eval_frame,
+        getattr(compiler, "set_eval_frame", set_eval_frame) is set_eval_frame,
     )  # fmt: skip
 
 

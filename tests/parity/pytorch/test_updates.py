@@ -77,3 +77,21 @@ def test_a_step_that_is_undone_is_not_one_of_nothing(through: str, is_undone: bo
     assert [one.change for one in recording.updates] == [None if is_undone else 0.0] * 4
     kinds = [one.kind for one in findings(recording) if one.severity != "notice"]
     assert kinds == ([] if is_undone else ["no update"])
+
+
+def test_a_step_in_a_hook_of_a_pass_is_an_update_at_its_line() -> None:
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    model, recorder = torch.nn.Linear(2, 1), TorchRecorder()
+    optimisers = {one: torch.optim.SGD([one], lr=0.1) for one in model.parameters()}
+    for one in model.parameters():
+        one.register_post_accumulate_grad_hook(lambda leaf: optimisers[leaf].step())
+    with recorder:
+        for _ in range(3):
+            model(torch.ones(3, 2)).sum().backward()
+            recorder.begin_segment()
+    updates = recorder.recording.updates
+    assert [one.passes for one in updates] == [1, 1, 2, 2, 3, 3]
+    assert all(one.place is not None and one.place.function.endswith("<lambda>") for one in updates)

@@ -15,7 +15,8 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
     """The paths of modules with unused leaves that were copied, each with the path of a copy that is used.
 
     A copy has the leaves of the module with the same names and shapes, and one at least began with the same random
-    numbers: two layers of one size that were made separately have none in common.
+    numbers: two layers of one size that were made separately have none in common. Where layers have other names in the
+    copy, as those that were fused, each leaf of the whole model that began with random numbers has its twin there.
     """
     missing = {one.name: one for one in unused}
     used: dict[Hashable, list[TensorRecord]] = {}
@@ -30,7 +31,17 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
             inside = [name for name in missing if name.startswith(f"{module}.")]
             if module and all(shapes.get(copy + name[len(module) :]) == missing[name].shape for name in inside):
                 found.setdefault(module, copy)
+    for module in dict.fromkeys(one.name.partition(".")[0] for one in unused if "." in one.name):
+        beginnings = [_first_numbers(one) for one in unused if one.name.startswith(f"{module}.")]
+        known = [one for one in beginnings if one is not None]
+        twins = [used[one][0].name.partition(".")[0] for one in known if one in used]
+        if len(twins) == len(known) >= _FEWEST and module not in (*twins, *found):
+            found = {one: copy for one, copy in found.items() if not one.startswith(f"{module}.")}
+            found[module] = twins[0]
     return found
+
+
+_FEWEST = 2  # leaves with twins
 
 
 def is_in_use(program: Program, leaf: TensorRecord) -> bool:

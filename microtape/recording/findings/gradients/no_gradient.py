@@ -15,11 +15,13 @@ from microtape.recording.findings.gradients.copies import (
     is_in_use,
 )
 from microtape.recording.findings.gradients.originals import (
+    begins_others,
     has_the_memory_of_another,
     stepped_originals,
     without_assigned,
 )
 from microtape.recording.findings.gradients.parts import takes_parts, unused_part
+from microtape.recording.findings.gradients.undefined import where_stopped
 from microtape.recording.findings.program import Program, operand_refs
 from microtape.recording.findings.quiet_blocks import quiet_block
 from microtape.recording.findings.returns import Returned, is_none
@@ -81,6 +83,8 @@ def no_gradient(program: Program) -> Iterator[Finding]:
         module = next((one for one in causes if leaf.name.startswith(f"{one}.")), None)
         position, pass_ = _pass_for(program, leaf, complete)
         border = _border(program, leaf, pass_) if module is None else None
+        if border is not None and begins_others(program, border) and _severity(program, leaf)[0] != "error":
+            continue
         cause = causes[module] if module is not None else (
             _cut_off(program, border, pass_) if border is not None else _cause(program, leaf, position, pass_)
         )  # fmt: skip
@@ -256,13 +260,9 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
     if leaf.node is not None and leaf.node in program.steps[position]:
         if (blamed := _returned_none(program, leaf.node, position)) is not None:
             return _cause_in_function(program, *blamed)
-        sender = next((program.node(one) for one in users if one in program.steps[position]), None)
-        place = sender.place if sender is not None else None
-        sent = (
-            f"{program.name(sender.id)} at {at(place)} sent None." if sender is not None else "Every sender sent None."
-        )
+        stopped = where_stopped(program, leaf.node, position)
         only = "only undefined gradients (None) reached it"
-        return _Cause(only, only, sent, "Look at the backward that returns None for it.", place)
+        return _Cause(only, only, stopped.sent, stopped.remedy, stopped.place)
     remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
     place = next((program.node(one).place for one in users), None)
     further = {*users, *[each for one in users for each in program.users(one)]}  # a layer uses the weight transposed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from microtape.recording.findings.program import Program
-from microtape.recording.model.model import Place, TensorRecord
+from microtape.recording.model.model import BorderRecord, Place, TensorRecord
 from microtape.recording.model.source import expression
 
 _COPY = re.compile(
@@ -42,6 +42,19 @@ def without_assigned(
     originals = tuple(f"{one}." for one in {**copied, **dict(_written_copies(program, missing))})
     unused = {one.id for one in missing if one.node is None and one.name.startswith(originals)}
     return [one for one in missing if one.id not in unused and not _is_of_a_loop(program, one.name)]
+
+
+def begins_others(program: Program, border: BorderRecord) -> bool:
+    """Whether what comes out of a border is trained: other leaves begin with its numbers, as a stack of models does."""
+    waiting, seen = [border], {border.outputs}
+    while waiting:
+        for ref in waiting.pop().outputs:
+            if ref.tensor in program.accumulations and any(one.change for one in program.updated.get(ref.tensor, ())):
+                return True
+            further = [one for one in program.borders_from.get(ref.tensor, ()) if one.outputs not in seen]
+            seen.update(one.outputs for one in further)
+            waiting += further
+    return False
 
 
 def has_the_memory_of_another(program: Program, leaf: TensorRecord, reached: Set[int]) -> bool:

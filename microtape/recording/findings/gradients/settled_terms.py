@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from microtape.recording.findings.program import Program
@@ -9,6 +11,7 @@ from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord
 
 LOSSES = ("mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss")
+_WITH_LIMITS = ("sigmoid", "tanh", "erf")  # 0, 1 and -1
 _BOUNDING = ("max", "maximum", "min", "minimum", "clamp", "clamp_min", "clamp_max", "clip")
 
 
@@ -34,3 +37,12 @@ def has_no_residual(program: Program, node: NodeRecord) -> bool:
         case [np.ndarray() as one, np.ndarray() as other]:
             return np.array_equal(one, other)
     return False
+
+
+def may_be_saturated(program: Program, node: NodeRecord) -> bool:
+    """Whether the result of an activation is at its limits; not if a hook has packed what it saved as integers."""
+    value: Any = program.results(node)[0] if program.results(node) else None
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not program.does(node, *_WITH_LIMITS):
+        return True
+    with np.errstate(all="ignore"):
+        return bool((np.abs(value * (1 - np.abs(value))) <= np.finfo(value.dtype).eps).all())

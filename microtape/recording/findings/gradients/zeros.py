@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
-from microtape.recording.findings.gradients.settled_terms import LOSSES, bound_of, has_no_residual
+from microtape.recording.findings.gradients.settled_terms import LOSSES, bound_of, has_no_residual, may_be_saturated
 from microtape.recording.findings.gradients.single_numbers import is_of_single_numbers
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
@@ -67,6 +67,8 @@ def zero_gradients(program: Program) -> Iterator[Finding]:
                     continue  # what is NaN, such as the mean of nothing, is another finding
                 if is_of_single_numbers(program, node):
                     continue  # so is this
+                if node.kind == "operation" and not node.formula and _sends_more(program, step):
+                    continue  # such as the zero point of a quantisation, while nothing lies outside of its range
                 is_first = position == min(seen[leaf])
                 if program.does(node, *_DEAD) and not is_first and not _is_layer(program, position, node.id):
                     continue  # a loss, such as a hinge, that has nothing left to ask for
@@ -146,6 +148,10 @@ def _is_layer(program: Program, position: int, node: int) -> bool:
 
 def _counts(value: Value | None) -> bool:
     return value is not None and int(np.prod(value.shape)) > 0
+
+
+def _sends_more(program: Program, step: BackwardStep) -> bool:
+    return any(one.term is not None and not _is_zero(program, one.term) for one in step.deliveries)
 
 
 def _is_zero(program: Program, value: Value | None) -> bool:
@@ -282,7 +288,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     if program.does(node, "embedding") and (padding := [one.text for one in node.operands if "padding" in one.text]):
         lines = [f"Every index is that of the padding ({padding[0]}), whose row gets no gradient."]
         return "all is padding", lines, "warning", "Let padding_idx be an index that only the padding has."
-    if program.does(node, *_SATURATED):
+    if program.does(node, *_SATURATED) and may_be_saturated(program, node):
         lines = [f"{op} of {name} is so close to its limit that its derivative rounds to 0{extent}."]
         remedy = (
             "Keep its input small: scale the weights or the data, or use the loss that takes the scores themselves."
@@ -319,7 +325,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "notice",
             _MEANT,
         )
-    factor = _zero_factor(program, node)
+    factor = _zero_factor(program, node) if node.formula else None  # else it is not known to be a factor
     if factor is not None:
         other, is_parameter = factor
         lines = [f"{other} is zero everywhere, and the gradient is multiplied by it."]

@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.left_out import replaced_later
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
@@ -87,16 +88,19 @@ def strange_steps(program: Program) -> Iterator[Finding]:
         position, step = before[0]
         names = list(dict.fromkeys(program.name(other.node) for _, other in before))
         what, where = expression(recording, one.place), at(one.place)
+        lines = ["The parameters of this optimiser are other tensors: no pass reaches them."]
+        if (late := replaced_later(recording, names[0], one.place)) is not None:
+            lines.append(f"{expression(recording, late)} at {at(late)} has replaced those that it was made from.")
         yield Finding(
             "no update", "error",
             headline(f"{what} at {where} updates none of {join(names, 3)}, which get gradients",
                      f"{what} at {where} updates none of the leaves that get gradients",
                      f"The step at {where} updates other tensors than those with gradients",
                      f"The step at {where} updates other tensors"),
-            ("The parameters of this optimiser are other tensors: no pass reaches them.",
-             f"{join(names, 6)} {_have(names)} gradients, and no update."),
+            (*lines, f"{join(names, 6)} {_have(names)} gradients, and no update."),
             "Make the optimiser from the parameters that the loss is computed from, after the model is made or loaded.",
-            one.place, position, step.index, step.node, program.node(step.node).variable,
+            late or one.place, position, step.index, step.node, program.node(step.node).variable,
+            (("updated", one.place),) if late is not None else (),
         )  # fmt: skip
         return
 

@@ -22,6 +22,7 @@ from microtape.recording.model.source import (
     tree_of,
 )
 
+_INDEX = re.compile(r"\[(\w+)\]")
 _IN_A_CONTAINER = re.compile(r"((?:\w+(?:\[[^]]+\])?\.)+\w+)\[[^]]+\]")  # of a module: `model.layers[1].bias`
 
 
@@ -109,8 +110,9 @@ def _plain_tensor(program: Program, names: list[str]) -> _Cause | None:
 
 def _made_too_early(program: Program, names: list[str], update: Place) -> _Cause | None:
     """An optimiser that was made before a part of the model was replaced."""
-    late = _replaced_later(program.recording, names[0], update)
-    if late is None:
+    late = replaced_later(program.recording, names[0], update)
+    learned_before = (one for one in program.leaves if one.name == names[0] and one.id in program.updated)
+    if late is None or next(learned_before, None) is not None:  # then the optimiser's step is stale
         return None
     headlines = (
         f"{join(names, 3)} {_get(names)} no update: the optimiser was made before {at(late)}",
@@ -141,19 +143,45 @@ def _made_as_plain_tensor(program: Program, leaf: str) -> Place | None:
     return None
 
 
-def _replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:
-    """Where a module of the model, such as `model.head` of `head.bias`, is replaced after the optimiser was made."""
+def replaced_later(recording: Recording, leaf: str, step: Place | None) -> Place | None:
+    """Where a leaf, or a module around it, such as `model.head`, is replaced after the optimiser of a step was made."""
     optimizer = optimizer_at(recording, step)
     made = only_assignment(recording, optimizer) if optimizer else None
-    modules = leaf.split(".")[:-1]
-    for one in assignments(recording, made.file) if made is not None and modules else ():
-        path = ast.unparse(one.targets[0]).split(".")
-        is_module = (
-            len(path) > 1 and path[0] != "self" and path[1:] in (modules[: len(path) - 1], modules[1 : len(path)])
-        )
-        if made is not None and is_module and made.end_line < one.lineno and isinstance(one.value, ast.Call):
-            return place_in(recording, made.file, one)
-    return None
+    tree = tree_of(recording.sources.get(made.file, "")) if made is not None else None
+    if made is None or tree is None:
+        return None
+    later = (one for one in ast.walk(tree) if isinstance(one, ast.Assign | ast.Expr) and one.lineno > made.end_line)
+    path = leaf.split(".")
+    if only_assignment(recording, path[0]) is None:
+        path = ["", *path]  # it has no variable in front, as in a program with one model
+    found = next((one for one in sorted(later, key=lambda one: one.lineno) if _replaces(one, path)), None)
+    return place_in(recording, made.file, found) if found is not None else None
+
+
+def _replaces(statement: ast.Assign | ast.Expr, leaf: list[str]) -> bool:
+    """Whether a statement gives a module another parameter or another part, and the leaf is of it."""
+    match statement:
+        case ast.Assign([target], ast.Call()):
+            path = _path(target)
+            return len(path) > 1 and path[0] != "self" and _is_around(path, leaf) is not None
+        case ast.Expr(ast.Call(ast.Attribute(owner, "load_state_dict"), keywords=keywords)):
+            assigns = any(one.arg == "assign" and text_of(one.value) == "True" for one in keywords)
+            return assigns and _is_around(_path(owner), leaf) is not None
+        case ast.Expr(ast.Call(args=[module, *_])):  # such as `weight_norm(model[0])`
+            rest = _is_around(_path(module), leaf)
+            return rest is not None and rest[:1] == ["parametrizations"]
+    return False
+
+
+def _path(expression: ast.expr) -> list[str]:
+    """`model`, `0` and `weight` of `model[0].weight`."""
+    return _INDEX.sub(r".\1", text_of(expression)).split(".")
+
+
+def _is_around(path: list[str], leaf: list[str]) -> list[str] | None:
+    """What follows in the path of a leaf after that of a module; None if it is another module."""
+    is_same = path[0] == leaf[0] or not leaf[0] or len(path) > 1
+    return leaf[len(path) :] if is_same and leaf[1 : len(path)] == path[1:] else None
 
 
 def _get(names: list[str]) -> str:

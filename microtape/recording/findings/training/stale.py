@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.training.left_out import replaced_later
 from microtape.recording.findings.training.steps import optimizer_at
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import Place, TensorRecord
@@ -85,14 +86,19 @@ def _finding(program: Program, found: list[_Stale]) -> Finding:
         f"The step at {where} still updates old tensors{at_made.replace('it', 'them')}",
         f"The step at {where} still updates old tensors",
     )
+    remedy = (
+        "Keep the tensors, and write into them: load_state_dict for a module, `with no_grad(): w.copy_(...)` for one. "
+        "Else make the optimiser anew."
+    )
+    if "assign=True" in expression(program.recording, made):
+        remedy = "Load without assign=True, which writes into the tensors that are there. Else make the optimiser anew."
     backward = program.steps[first.position].get(first.new.node) if first.new.node is not None else None
     return Finding(
         "no update", "error", text,
         (f"From {program.pass_name(first.position)} on, the loss is computed with other tensors of these names: they "
          f"get the gradients, and no update.",
          f"{what} updates those that {join(names, 6)} {have} been before."),
-        "Keep the tensors, and write into them: load_state_dict for a module, `with no_grad(): w.copy_(...)` for one. "
-        "Else make the optimiser anew.",
+        remedy,
         made or step, first.position, backward.index if backward is not None else None, first.new.node, first.new.id,
         (("updated", step),),
     )  # fmt: skip
@@ -111,6 +117,8 @@ def _replacing(program: Program, stale: _Stale, optimizer: str) -> Place | None:
             found.append(place)
     if len(found) > 1:  # a class makes its parameters once, in __init__
         found = [one for one in found if not _is_in_init(program, one)]
+    if not found:
+        return replaced_later(program.recording, stale.old.name, stale.step)
     return found[0] if len(found) == 1 else None
 
 

@@ -32,7 +32,7 @@ def site_in(frame: FrameType | None) -> tuple[CodeType, int] | None:
         known = _IS_LIBRARY.get(file)
         if known is None:
             known = _IS_LIBRARY[file] = is_library(file)
-        if not known:
+        if not known and not _is_evaluated_by_torch(frame):
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -61,4 +61,13 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
 
 def _hands_on(frame: FrameType, inner: FrameType | None) -> bool:
     """Whether this is a subclass's `__torch_function__`, which torch called, on its way back by `super()`."""
-    return inner is not None and frame.f_code.co_name == inner.f_code.co_name == "__torch_function__"
+    if inner is not None and frame.f_code.co_name == inner.f_code.co_name == "__torch_function__":
+        return True
+    return _is_evaluated_by_torch(frame)
+
+
+def _is_evaluated_by_torch(frame: FrameType) -> bool:
+    """Whether this is a text that torch has evaluated, such as the lambda that torch.fx puts around what it traces."""
+    if frame.f_code.co_filename != "<string>" or "__name__" in frame.f_globals:
+        return False
+    return frame.f_back is not None and is_library(frame.f_back.f_code.co_filename)

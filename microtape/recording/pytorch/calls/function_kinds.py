@@ -18,9 +18,14 @@ SHAPED_LIKE = {"empty_like", "full_like", "ones_like", "rand_like", "randint_lik
 """Calls whose results depend on the shape and dtype of a tensor, not on its elements: no history ends there."""
 
 
+def _name_of(function: Any) -> str:
+    """Its name; that of `torch.ops.aten.add.Tensor`, which exported modules call, without the overload."""
+    return str(getattr(function, "__name__", "")).partition(".")[0]
+
+
 def kind_of(function: Any) -> int:
     """What a function of torch's does that matters to the recorder."""
-    name = getattr(function, "__name__", "")
+    name = _name_of(function)
     owner = getattr(function, "__self__", None)
     if name in ("__get__", "__set__", "__delete__"):
         attribute = getattr(owner, "__name__", "")
@@ -51,7 +56,7 @@ _IN_PLACE = {"iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "i
 @functools.cache
 def word_of(function: Any) -> str:
     """A short word for a function of torch: `mul`, `cross_entropy`, `data`."""
-    name = getattr(function, "__name__", "") or type(function).__name__
+    name = _name_of(function) or type(function).__name__
     if name == "__get__":
         return str(getattr(function.__self__, "__name__", name))
     if name.startswith("__") and name.endswith("__"):
@@ -62,7 +67,7 @@ def word_of(function: Any) -> str:
 @functools.cache
 def called_name(function: Any) -> str:
     """The name by which the program called a function: `cross_entropy`, `matmul` for `@`; empty for `x[0]`, `x.T`."""
-    name = getattr(function, "__name__", "")
+    name = _name_of(function)
     if name.startswith("__"):
         return "matmul" if name in ("__matmul__", "__rmatmul__") else ""
     return name.strip("_").removesuffix("_forward")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import overrides
+from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
 from microtape.recording.checking.checker import Called, Checker, Evaluated
@@ -224,8 +225,10 @@ class RememberingMode(_Mode):  # type: ignore[misc]
         checker, kind = self._checker(), kind_of(function)
         if checker is None or self._operations.quiet or kind not in (CALL, WRITES):
             return function(*args, **kwargs)
-        before, start = checker.operands(args, kwargs), next_sequence_nr()
+        with DisableTorchFunctionSubclass():
+            before, start = checker.operands(args, kwargs), next_sequence_nr()
         result = function(*args, **kwargs)
         if before is not None and next_sequence_nr() == start + 1:
-            checker.computed(function, args, kwargs, before, result)
+            with DisableTorchFunctionSubclass():
+                checker.computed(function, args, kwargs, before, result)
         return result

@@ -11,6 +11,7 @@ import torch
 from torch.autograd import function as torch_function
 
 from microtape.recording.pytorch.calls.call_sites import is_library
+from microtape.recording.pytorch.calls.custom_operators import backward_of
 from microtape.recording.pytorch.inside.call_stack import CallStack
 from microtape.recording.pytorch.inside.traces import Trace
 from microtape.recording.writing.calls.call import code_of, is_users
@@ -57,7 +58,7 @@ def _backward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., A
         if calls.is_off:
             return original(self, *args)
         cls = self._forward_cls
-        user = cls.vjp if cls.vjp is not _Function.vjp else cls.backward
+        user = backward_of(cls) or (cls.vjp if cls.vjp is not _Function.vjp else cls.backward)
         if not is_users(user, is_library):
             with _following(calls, self):
                 return original(self, *args)

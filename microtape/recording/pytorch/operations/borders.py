@@ -7,7 +7,6 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch._C import DisableTorchFunctionSubclass
 
 from microtape.recording.model.model import BorderKind
 from microtape.recording.pytorch.calls.call_sites import site_in
@@ -78,8 +77,7 @@ class Borders:
         """A number or an array was taken out of a tensor."""
         for tensor, _ in before[:1]:
             if tensor.requires_grad or self._is_behind(tensor):
-                with DisableTorchFunctionSubclass():
-                    source = self._tensors.read(tensor)
+                source = self._tensors.read(tensor)
                 self.taken.take(result, source, word_of(function), site_in(frame))
 
     def _is_behind(self, tensor: Any) -> bool:

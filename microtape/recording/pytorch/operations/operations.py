@@ -217,8 +217,8 @@ class Operations(_Mode):  # type: ignore[misc]
         Also what that came out of: `detach_` cuts it off.
         """
         found, origin = list(tensors_in(args, kwargs)), None
-        if kind == WRITES or "out" in kwargs or kwargs.get("inplace"):
-            with DisableTorchFunctionSubclass():
+        with DisableTorchFunctionSubclass():  # the program may count the calls that reach its subclass
+            if kind == WRITES or "out" in kwargs or kwargs.get("inplace"):
                 out = kwargs.get("out")
                 is_recorded = any([one.requires_grad for one in found[1:]])
                 for one in found[:1] if out is None else tensors_in((out,), {}):
@@ -226,7 +226,7 @@ class Operations(_Mode):  # type: ignore[misc]
                         seen, _ = self.tensors.read(one)  # else it may be memory that nothing has written to yet
                         origin = origin_of(seen)
                         self._leave_hooks(one)
-        return [(one, version_of(one)) for one in found], origin
+            return [(one, version_of(one)) for one in found], origin
 
     def _leave_hooks(self, tensor: Any) -> None:
         """A tensor is about to be written to: torch leaves its hooks with the node that has computed it so far."""
@@ -251,15 +251,15 @@ class Operations(_Mode):  # type: ignore[misc]
             return
         end = _next_number()
         self.duals_were_made = self.duals_were_made or kind == MAKES_DUAL
-        self.aliases.note_use(function, before, frame)
-        wrote = [one for one, version in before if version_of(one) != version]
-        if kind == TAKES:
-            self.borders.take(function, before, result, frame)
-        elif end != start or wrote or any(one.requires_grad or self.borders.has_history(one) for one, _ in before):
-            with DisableTorchFunctionSubclass():
+        with DisableTorchFunctionSubclass():
+            self.aliases.note_use(function, before, frame)
+            wrote = [one for one, version in before if version_of(one) != version]
+            if kind == TAKES:
+                self.borders.take(function, before, result, frame)
+            elif end != start or wrote or any(one.requires_grad or self.borders.has_history(one) for one, _ in before):
                 self._note(function, args, kwargs, before, wrote, start, end, result, frame, cut_off)
-        elif isinstance(result, torch.Tensor):
-            self.borders.enter(args, result)
+            elif isinstance(result, torch.Tensor):
+                self.borders.enter(args, result)
         self.tensors.values.clear()  # whatever was noted: the next tensors may be at the same addresses
 
     def _note(

@@ -37,6 +37,7 @@ class OptimizerSteps:
         modes: what is taken off.
         is_installed: whether a file belongs to an installed package.
         updates: those of the segment; they are told of each parameter before a step, with the line, and after it.
+        open_passes: how many passes are running: a hook of one may step an optimiser.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class OptimizerSteps:
         threads: Threads,
         is_installed: Callable[[str], bool],
         updates: Callable[[], Updates],
+        open_passes: Callable[[], int],
         faults: Faults,
     ) -> None:
         self._operations, self._modes, self._threads = operations, modes, threads
         self._is_installed, self._updates, self._faults = is_installed, updates, faults
+        self._open_passes = open_passes
         self._running: list[tuple[Any, int]] | None = None  # while our modes are off: parameters and their versions
         self._hooks = contextlib.ExitStack()
 
@@ -74,6 +77,11 @@ class OptimizerSteps:
     def _is_in_first_thread(self) -> bool:
         return stack_ident() == self._threads.first  # each thread has a stack of modes of its own
 
+    @property
+    def _is_quiet(self) -> bool:
+        """Whether nothing is noted; in a pass, this is so of operations alone."""
+        return self._operations.quiet > self._open_passes()
+
     def _site(self, frame: FrameType) -> CallSite | None:
         return site_of(asking_frame(frame, "step", self._is_installed))
 
@@ -81,14 +89,16 @@ class OptimizerSteps:
         if is_traced():
             return
         self.settle()
-        if self._operations.quiet or stack_ident() not in self._threads:
+        if self._is_quiet or stack_ident() not in self._threads:
             return
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             site = self._site(sys._getframe(1))
             parameters = _parameters(optimizer)
             see = self._operations.tensors.see
             self._updates().stepping([(see(one), one.grad) for one in parameters], site)
-            if not self._is_in_first_thread() or _runs_code_of_the_program(optimizer, args, kwargs):
+            if self._open_passes() or not self._is_in_first_thread():
+                return
+            if _runs_code_of_the_program(optimizer, args, kwargs):
                 return
             read = self._operations.tensors.read
             versions = [(one, read(one)[1]) for one in parameters if one.grad is not None]
@@ -106,7 +116,7 @@ class OptimizerSteps:
             with self._faults.noting("the step of an optimiser"):
                 self._operations.writes.note_step(before, self._site(sys._getframe(1)), self._operations.tensors)
             self.settle()
-        if self._operations.quiet or stack_ident() not in self._threads:
+        if self._is_quiet or stack_ident() not in self._threads:
             return
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             self._updates().step_ended([self._operations.tensors.see(one) for one in _parameters(optimizer)])

@@ -153,7 +153,8 @@ class TorchRecorder:
             stack.enter_context(Listening(self.run_pass))
             modules = WatchedModules(self._is_asleep)
             stack.enter_context(modules)
-            self.tensors.running_module = lambda: modules.running
+            held = weakref.ref(modules)
+            self.tensors.running_module = lambda: one.running if (one := held()) is not None else None
             stack.enter_context(self.packed)
             functions = FunctionCalls(self.operations, self.call_stack, lambda: self.checker)
             stack.enter_context(functions)

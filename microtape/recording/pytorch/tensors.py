@@ -136,15 +136,17 @@ class Tensors:
 
         Since it was used, its memory may have been exchanged for that of a part of it; what it was may still be known.
         """
-        shape = _shape_at(node, tensor)
-        if shape == tuple(tensor.shape):
-            return self.read(tensor)
-        seen = self.see(tensor)
-        version = seen.latest = version_of(tensor)
-        seen.keep_earlier()
-        value = seen.values.get(version)
-        seen.values[version] = value if value is not None and tuple(value.shape) == shape else None
-        seen.shape = shape
+        shape = _shape_at(node)
+        if shape is None or shape == tuple(tensor.shape):
+            seen, version = self.read(tensor)
+        else:
+            seen, version = self.see(tensor), version_of(tensor)
+            seen.latest = version
+            seen.keep_earlier()
+            value = seen.values.get(version)
+            seen.values[version] = value if value is not None and tuple(value.shape) == shape else None
+        if shape is not None:
+            seen.shape = shape
         return seen, version
 
     def stand_ins(self) -> dict[int, SeenTensor]:
@@ -248,10 +250,13 @@ class Tensors:
         return list(self._known.values())
 
 
-def _shape_at(node: Any, leaf: torch.Tensor) -> tuple[int, ...]:
-    """The shape of the leaf of an AccumulateGrad when it was used, which torch tells since version 2.5."""
-    metadata = getattr(node, "_input_metadata", None)
-    return tuple((metadata[0] if metadata else leaf).shape)
+def _shape_at(node: Any) -> tuple[int, ...] | None:
+    """The shape of the leaf of an AccumulateGrad when it was used; None before torch 2.5, and of a nested tensor."""
+    try:
+        (metadata,) = node._input_metadata
+        return tuple([int(one) for one in metadata.shape])
+    except Exception:
+        return None
 
 
 def unknown(tensor: torch.Tensor) -> SeenTensor:

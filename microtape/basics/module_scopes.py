@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 from microtape.basics.scope import Scope, open_scopes
 
+_WRAPPERS = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+"""What torch puts into the paths of modules that it wraps: `torch.compile`, FSDP and activation checkpointing."""
 _LIBRARIES = ("torch.", "microtape.")
 _Paths: TypeAlias = "weakref.WeakKeyDictionary[Any, str]"
 
@@ -20,8 +22,8 @@ def program_module(module: Any) -> Any:
 
 
 def program_path(path: str) -> str:
-    """A path among modules, such as that of a parameter, without what `torch.compile` has put into it."""
-    return ".".join([part for part in path.split(".") if part != "_orig_mod"])
+    """A path among modules, such as that of a parameter, without what torch has put into it by wrapping modules."""
+    return ".".join([part for part in path.split(".") if part not in _WRAPPERS])
 
 
 class ModuleScopes(threading.local):
@@ -43,6 +45,11 @@ class ModuleScopes(threading.local):
         named = program_module(module)
         return ModuleCall(self._open, named, self._name(named, module, caller))
 
+    @property
+    def innermost(self) -> Any:
+        """The module whose call is running; None if there is none."""
+        return self._open[-1] if self._open else None
+
     def _name(self, module: Any, called: Any, caller: FrameType) -> str:
         kind = type(module)
         if not self._open:
@@ -57,7 +64,7 @@ class ModuleScopes(threading.local):
             paths = self._paths[self._open[0]] = _paths_within(self._open[0])
             path = paths.get(module, "")
         outer = paths.get(self._open[-1], "")
-        relative = path.removeprefix(f"{outer}.") if outer else path
+        relative = "" if path == outer else path.removeprefix(f"{outer}.") if outer else path
         return f"{relative} {kind.__name__}" if relative.isdigit() else relative or kind.__name__
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from microtape.recording.model.model import Summary, Value
-from microtape.recording.model.summary import summarize
+from microtape.recording.model.summary import is_unread, summarize
 
 STATISTICS = 1e-4  # relative: recorders compute means and deviations in different ways
 PICTURES = 1e-3  # relative: thumbnails are rounded to four digits
@@ -144,15 +144,10 @@ def _summary(value: Value) -> Summary:
     return value if isinstance(value, Summary) else summarize(value)
 
 
-def _is_empty(one: Summary) -> bool:
-    """Whether it has only a shape and a dtype: the recorder could not read the array."""
-    return one.min is None and not one.nans and not one.infs and math.prod(one.shape) > 0
-
-
 def _of_summaries(x: Summary, y: Summary) -> Measured:
     if x.shape != y.shape:
         return SHAPE
-    if _is_empty(x) or _is_empty(y):
+    if is_unread(x) or is_unread(y):
         return UNKNOWN
     rows = _statistics(x, y)
     absolute = max((distance for *_, distance in rows), default=0.0)

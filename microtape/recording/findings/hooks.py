@@ -45,7 +45,7 @@ def zeroing_hook(program: Program, step: BackwardStep) -> HookCall | None:
 
 
 def _is_zero(program: Program, hook: HookCall) -> bool:
-    return hook.after is not None and program.sizes.largest(hook.after) == 0
+    return hook.after is not None and program.sizes.is_zero(hook.after)
 
 
 def by_a_hook(program: Program, position: int, step: BackwardStep, hook: HookCall, names: Sequence[str]) -> Finding:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from microtape.recording.model.dtypes import kind_of
 from microtape.recording.model.measure import measured, portions
 from microtape.recording.model.model import Recording, Summary, Value
-from microtape.recording.model.summary import is_finite
+from microtape.recording.model.summary import is_finite, is_unread
 from microtape.recording.tables.fields import distinct, items
 
 
@@ -107,6 +107,10 @@ class Sizes:
             return known[0]
         size = self(value)
         return size.largest if size is not None else 0.0
+
+    def is_zero(self, value: Value | None) -> bool:
+        """Whether all elements are zero, as far as an array has a size. Of one that could not be read, nobody knows."""
+        return self.largest(value) == 0 and not (isinstance(value, Summary) and is_unread(value))
 
 
 def _gradients(recording: Recording) -> list[Value | None]:

@@ -223,7 +223,7 @@ class UpdateRecord(NamedTuple):
     tensor: int
     place: Place | None  # of the first write; None where the leaf was given other memory (`w.data = ...`)
     passes: int  # how many passes had begun before
-    norm: float | None  # of the leaf before the first write; None: not finite
+    norm: float | None  # of the leaf before the first write; None: not finite, or not read
     change: float | None  # the norm of the difference; None: not finite, undone by other writes, or the shape changed
     again: Place | None = None  # the last step that used its gradient as a step before had done, with no pass between
     is_counted: bool | None = None  # whether the leaf's version has risen; None: unchanged, or a file of an old format

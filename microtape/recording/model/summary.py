@@ -126,6 +126,11 @@ def reshaped(summary: Summary, array: npt.NDArray[Any]) -> Summary:
     return summary._replace(shape=array.shape, thumbnail=means)
 
 
+def is_unread(about: Summary) -> bool:
+    """Whether nothing is known of the elements: an array of finite ones has a minimum, and others are counted."""
+    return about.min is None and not (about.nans or about.infs) and math.prod(about.shape) > 0
+
+
 def is_finite(value: Value | None) -> bool:
     """Whether a value has neither NaN nor infinity, as far as it was recorded."""
     if isinstance(value, Summary):

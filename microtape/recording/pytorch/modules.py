@@ -64,6 +64,12 @@ class WatchedModules:
         called = (self._shared or self)._called
         return called.__code__  # type: ignore[no-any-return]
 
+    @property
+    def running(self) -> torch.nn.Module | None:
+        """The innermost module that is being called on this thread."""
+        found: torch.nn.Module | None = (self._shared or self)._scopes.innermost
+        return found
+
     def hide(self) -> None:
         """Open no scopes until `show`. To put torch's own `__call__` back would take 0.1 ms, twice."""
         self._is_hidden = True

@@ -37,8 +37,8 @@ class SeenTensor:
     """A tensor, as far as it is known; an output that the program did not keep has no object."""
 
     __slots__ = (
-        "__weakref__", "_accumulate", "base", "border", "dtype", "earlier", "is_leaf", "latest", "node", "object",
-        "output_nr", "read_in", "requires_grad", "shape", "values",
+        "__weakref__", "_accumulate", "base", "border", "dtype", "earlier", "held", "is_leaf", "latest", "node",
+        "object", "output_nr", "read_in", "requires_grad", "shape", "values",
     )  # fmt: skip
 
     def __init__(self, shape: tuple[int, ...], dtype: str) -> None:
@@ -53,12 +53,18 @@ class SeenTensor:
         self.node: weakref.ref[GraphNode] | None = None  # the node that computed it
         self.output_nr = 0
         self.border: Operation | None = None  # where its history ended, if it came out of a border
+        self.held: tuple[weakref.ref[Any], str] | None = None  # the module that had it as a parameter when it was new
         self._accumulate: weakref.ref[GraphNode] | None = None  # of a leaf; the node holds this
 
     @property
     def tensor(self) -> torch.Tensor | None:
         """The tensor itself, as long as the program keeps it."""
         return self.object() if self.object is not None else None
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether a graph that is known has the AccumulateGrad of this leaf."""
+        return self._accumulate is not None and self._accumulate() is not None
 
     def keep_earlier(self) -> None:
         """Nobody has read the leaf in this segment: take it for what it was."""

@@ -99,9 +99,8 @@ class Reached:
             wider = self.walk(alive, whole)
             outside = self._outside([one for one in wider.nodes if one not in whole.nodes], wider)
             whole = wider
-        read = self._tensors.read
         for node, tensor in whole.leaves.items():
-            node.outputs[0] = read(tensor)
+            node.outputs[0] = self._tensors.read_leaf(tensor, whole.nodes[node])
         with without_dispatch_modes():
             found = [
                 self._entry(node, python_node, whole.edges[node])
@@ -250,8 +249,12 @@ class Reached:
 
         `is_numbered` says whether a tensor is on the tape.
         """
+        used = self._tensors.stand_ins()
         for name, tensor in names_in_frames(frame, KINDS):
             if not tells_history(tensor) or tensor.is_meta:  # that has no numbers, and gets no gradient
+                continue
+            if (leaf := used.get(id(tensor))) is not None:
+                self.log.append(Named(name, leaf))
                 continue
             seen = self._tensors.find(tensor)
             if seen is None and tensor.is_leaf and tensor.requires_grad:

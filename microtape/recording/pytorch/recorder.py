@@ -40,7 +40,7 @@ from microtape.recording.pytorch.passes.request import has_graph, is_transformed
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
-from microtape.recording.pytorch.reading.values import Budget, Values
+from microtape.recording.pytorch.reading.values import Budget, Values, work_together
 from microtape.recording.pytorch.remarks import remarks
 from microtape.recording.pytorch.saved import PackedRanges
 from microtape.recording.pytorch.segment import Segment, WhoFreed
@@ -156,6 +156,8 @@ class TorchRecorder:
             stack.enter_context(Listening(self.run_pass))
             modules = WatchedModules(self._is_asleep)
             stack.enter_context(modules)
+            held = weakref.ref(modules)
+            self.tensors.running_module = lambda: one.running if (one := held()) is not None else None
             stack.enter_context(self.packed)
             functions = FunctionCalls(self.operations, self.call_stack, lambda: self.checker)
             stack.enter_context(functions)
@@ -317,6 +319,8 @@ class TorchRecorder:
                 place = self.sources.place(site) if site is not None else None
                 index = self.count
                 self.count += 1
+                if not self._open and work_together():
+                    self.tensors.find_received()
                 opened = OpenPass(
                     self.reached, self.tape, request, index, place, self.tensors, self._faulted, self.checker,
                     self.call_stack, len(self._open), asking,

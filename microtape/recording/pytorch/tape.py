@@ -164,8 +164,10 @@ class Tape:
     def _entry(self, seen: SeenTensor) -> TensorEntry:
         entry = self._numbers.get(seen)
         if entry is None:
-            seen.keep_earlier()
-            values = self._reached.values.get(seen, seen.values)
+            values = self._reached.values.get(seen)
+            if values is None:  # else a later segment may still have to read what it is now
+                seen.keep_earlier()
+                values = seen.values
             entry = self._numbers[seen] = TensorEntry(len(self.tensors), seen, values)
             entry.names += self._names_of_others.pop(seen, ())
             self.tensors.append(entry)

@@ -12,7 +12,7 @@ import torch
 
 from microtape.recording.model.model import Summary, Value
 from microtape.recording.pytorch.notes import GraphNode, SeenTensor
-from microtape.recording.pytorch.reading.subclasses import PLAIN
+from microtape.recording.pytorch.reading.subclasses import PLAIN, as_plain
 from microtape.recording.pytorch.reading.values import Values, same_value, shape_and_dtype
 
 DTYPES = {one: str(one).removeprefix("torch.") for one in vars(torch).values() if isinstance(one, torch.dtype)}
@@ -46,6 +46,7 @@ class Tensors:
         self._known: dict[int, SeenTensor] = {}  # by id; all have an `object`
         self._forget = _forgetting(self)
         self.phase = 0  # of this segment; the next one begins with each pass and with its end
+        self.running_module: Callable[[], Any] = lambda: None
         self.before_rewritten: Callable[[], None] = lambda: None  # called if a pass may have the old value
         self._key = f"microtape {next(_NUMBERS)}"  # another recorder has notes of its own
 
@@ -84,7 +85,18 @@ class Tensors:
         base = tensor._base
         if base is not None:
             seen.base = self.see(base)
+        if seen.is_leaf and seen.requires_grad:
+            seen.held = self._holder_of(tensor)
         return seen
+
+    def _holder_of(self, tensor: torch.Tensor) -> tuple[weakref.ref[Any], str] | None:
+        """The running module, or one of its own modules, that has this parameter, and its name there."""
+        running = self.running_module()
+        for module in (running, *running.children()) if running is not None else ():
+            for name, one in module._parameters.items():
+                if one is tensor:
+                    return weakref.ref(module), name
+        return None
 
     def note_result(self, tensor: torch.Tensor, node: GraphNode) -> bool:
         """Note a plain tensor that a node has just computed; the same as `read`, with fewer questions.
@@ -119,6 +131,38 @@ class Tensors:
             self.fill(seen, tensor, version)
         return seen, version
 
+    def read_leaf(self, tensor: torch.Tensor, node: Any) -> tuple[SeenTensor, int]:
+        """The same for a leaf, as a graph has it, given its AccumulateGrad.
+
+        Since it was used, its memory may have been exchanged for that of a part of it; what it was may still be known.
+        """
+        shape = _shape_at(node)
+        if shape is None or shape == tuple(tensor.shape):
+            seen, version = self.read(tensor)
+        else:
+            seen, version = self.see(tensor), version_of(tensor)
+            seen.latest = version
+            seen.keep_earlier()
+            value = seen.values.get(version)
+            seen.values[version] = value if value is not None and tuple(value.shape) == shape else None
+        if shape is not None:
+            seen.shape = shape
+        return seen, version
+
+    def stand_ins(self) -> dict[int, SeenTensor]:
+        """By the id of a parameter, the leaf that its module has held in its place when it ran.
+
+        What is sharded is gathered into such a leaf. The parameter, whose elements cannot be read, is in no graph.
+        """
+        found: dict[int, SeenTensor] = {}
+        for seen in self._known.values():
+            module = seen.held[0]() if seen.held is not None else None
+            if module is not None and seen.held is not None:
+                parameter = module._parameters.get(seen.held[1])
+                if parameter is not None and parameter is not seen.tensor and as_plain(parameter) is None:
+                    found[id(parameter)] = seen
+        return found
+
     def fill(self, seen: SeenTensor, tensor: torch.Tensor, version: int) -> None:
         """Note the value of a tensor at a version of which it is not known.
 
@@ -146,10 +190,19 @@ class Tensors:
         if seen.read_in >= self.phase and version in seen.values:
             seen.earlier = version, seen.values.pop(version)
 
+    def find_received(self) -> None:
+        """Find leaves whose elements are not those of their version: another process has sent them."""
+        for seen in self.alive():
+            tensor = seen.tensor if seen.is_leaf and seen.requires_grad else None
+            if tensor is not None and self.values.differs(tensor, seen.values.get(version_of(tensor))):
+                self.rewritten(tensor)
+
     def replaced(self, tensor: torch.Tensor) -> None:
         """A tensor was given other elements, perhaps of another shape and dtype, as `module.bfloat16()` does."""
         if (seen := self.find(tensor)) is not None:
-            seen.shape, seen.dtype = tuple(tensor.size()), DTYPES[tensor.dtype]  # a lazy one refuses `shape`
+            seen.dtype = DTYPES[tensor.dtype]
+            if not seen.has_gradients:  # else a graph tells its shape
+                seen.shape = tuple(tensor.size())  # a lazy one refuses `shape`
             self.rewritten(tensor)
 
     def copied(self, tensor: torch.Tensor) -> Value | None:
@@ -202,6 +255,15 @@ class Tensors:
     def alive(self) -> list[SeenTensor]:
         """All tensors that the program keeps, as far as they were seen."""
         return list(self._known.values())
+
+
+def _shape_at(node: Any) -> tuple[int, ...] | None:
+    """The shape of the leaf of an AccumulateGrad when it was used; None before torch 2.5, and of a nested tensor."""
+    try:
+        (metadata,) = node._input_metadata
+        return tuple([int(one) for one in metadata.shape])
+    except Exception:
+        return None
 
 
 def unknown(tensor: torch.Tensor) -> SeenTensor:

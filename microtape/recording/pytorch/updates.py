@@ -15,7 +15,7 @@ import torch
 from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
 from microtape.recording.pytorch.reading.device import Pending
-from microtape.recording.pytorch.reading.values import Values
+from microtape.recording.pytorch.reading.values import Values, work_together
 from microtape.recording.pytorch.tensors import storage_of, version_of
 from microtape.recording.writing.updates import UsedGradients
 
@@ -30,8 +30,8 @@ _NOT_STEPPED: Any = object()
 class _Sample:
     """Evenly spaced elements of a leaf, perhaps still on a device."""
 
-    def __init__(self, taken: Any, count: int, version: int) -> None:
-        self._taken, self._count, self.version = taken, count, version
+    def __init__(self, taken: Any, count: int, version: int, storage: int) -> None:
+        self._taken, self._count, self.version, self.storage = taken, count, version, storage
         self.moment = next_moment()
 
     @property
@@ -68,6 +68,12 @@ class _Look(NamedTuple):
     is_reached: bool = True  # whether a pass has reached it
 
     @property
+    def is_received(self) -> bool:
+        """Whether another process has sent what the leaf holds now, so that it is data: nothing here has written it."""
+        is_written = self.stepped is not _NOT_STEPPED or self.written is not None
+        return not is_written and self.old.storage == self.new.storage and work_together()
+
+    @property
     def is_pending(self) -> bool:
         """Whether elements have yet to be fetched."""
         return self.old.is_pending or self.new.is_pending
@@ -99,6 +105,7 @@ class Updates:
         self._earlier: weakref.ref[Updates] | None = None  # those of the segment before, until a pass begins
         self._stepped: dict[SeenTensor, CallSite | None] = {}  # leaves that an optimiser was asked to update
         self._unreached: dict[SeenTensor, _Sample] = {}  # those that no pass has reached, as they were before the step
+        self._unread: dict[SeenTensor, CallSite | None] = {}  # stepped leaves with a gradient that cannot be read
         self._after_step: dict[SeenTensor, int] = {}  # when the last step of these leaves had ended
         self._gradients = UsedGradients()
         self._again: dict[SeenTensor, CallSite | None] = {}  # leaves whose gradient a step has used once more
@@ -117,6 +124,8 @@ class Updates:
             if is_outermost and gradient is not None and self._gradients.use(leaf, gradient, version_of(gradient)):
                 self._again[leaf] = site
             self._stepped.setdefault(leaf, site)
+            if gradient is not None and leaf not in self._before and self._sample(leaf) is None:
+                self._unread.setdefault(leaf, site)
             is_new = leaf.is_leaf and leaf not in self._before and leaf not in self._unreached
             if is_new and (sample := self._sample(leaf)) is not None:
                 self._unreached[leaf] = sample
@@ -201,6 +210,9 @@ class Updates:
             if sample is not None and leaf not in running:
                 site, is_undone, again = self._stepped[leaf], self._is_written_after_step(leaf), self._again.get(leaf)
                 self._looks.append(_Look(leaf, passes, old, sample, site, is_undone, again, None, is_reached=False))
+        for leaf, site in self._unread.items():  # it has moved, nobody knows how far
+            self._found.append(_Update(leaf, passes, None, None, site, True, self._again.get(leaf), None))
+        self._unread.clear()
         self._stepped = running
         self._unreached = {leaf: old for leaf, old in self._unreached.items() if leaf in running}
         self._after_step.clear()
@@ -228,6 +240,8 @@ class Updates:
             old, new, scale = one.old.elements, one.new.elements, one.old.scale
             written = one.written.site if one.written is not None else None
             if _differ(old, new):
+                if one.is_received:
+                    continue
                 norm, change = _norm(old, scale), _norm(new - old, scale) if old.shape == new.shape else None
                 site = written if one.stepped in (None, _NOT_STEPPED) else one.stepped
                 is_counted = one.new.version != one.old.version
@@ -245,7 +259,9 @@ class Updates:
         """Evenly spaced elements of a leaf."""
         tensor = leaf.tensor
         taken = self._values.sample_of(tensor, _MOST) if tensor is not None else None
-        return _Sample(taken, tensor.numel(), version_of(tensor)) if tensor is not None and taken is not None else None
+        if tensor is None or taken is None:
+            return None
+        return _Sample(taken, tensor.numel(), version_of(tensor), storage_of(tensor))
 
     def settled(self, passes: int) -> Sequence[_Update]:
         """All updates until now; those that are open end here."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from microtape.recording.findings import findings
 from microtape.recording.findings.finding import Finding
 from microtape.recording.ranks.group import Ranks
-from microtape.recording.ranks.leaves import leaves_at
+from microtape.recording.ranks.leaves import is_averaged, leaves_at
 from microtape.recording.ranks.only_some import bad_places, only_some
 from microtape.recording.ranks.parting import partings
 
@@ -52,7 +52,7 @@ def own_findings(ranks: Ranks, place: int, received: Mapping[int, int] | None = 
 def _is_averaged(ranks: Ranks, name: str) -> bool:
     """Whether some rank has averaged the gradient of this leaf in some pass: then all have got it."""
     every = (leaves_at(ranks, number).get(name, {}) for number in ranks.shared)
-    return any(one.is_own is False for leaf in every for one in leaf.values())
+    return any(map(is_averaged, every))
 
 
 def _own(ranks: Ranks) -> Iterator[Finding]:

@@ -48,6 +48,18 @@ class LeafAt(NamedTuple):
         return found.identical or Tolerance().agrees(found, Tolerance().of([self.dtype]) * found.scale)
 
 
+def is_averaged(leaf: Mapping[int, LeafAt]) -> bool:
+    """Whether a rank's `.grad` holds something else than what the rank computed."""
+    return any(one.is_own is False for one in leaf.values())
+
+
+def is_parameter(ranks: Ranks, key: Key, leaf: Mapping[int, LeafAt]) -> bool:
+    """Whether the program trains a leaf: it is updated, averaged, or a part of something such as a model."""
+    if isinstance(key, str) and any(sign in key for sign in ".["):
+        return True
+    return is_averaged(leaf) or any(one.tensor in ranks.programs[at].updated for at, one in leaf.items())
+
+
 Leaves: TypeAlias = Mapping[Key, Mapping[int, LeafAt]]
 """The leaves of a pass: key -> place -> the leaf there, where the pass reaches it."""
 _known: WeakKeyDictionary[Ranks, dict[int, Leaves]] = WeakKeyDictionary()
@@ -87,6 +99,8 @@ def _of_pass(recording: Recording, position: int) -> list[LeafAt]:
             found.append(LeafAt(leaf, dtype, node, None, value, None, before, before))
         else:
             local = step.grad_outputs[0] if step.grad_outputs else None
+            if value is not None and local is not None and value.shape != local.shape:
+                value = None  # a part of it: its memory was exchanged after the pass had used it
             hooks = any(one.kind == "post accumulate" for one in step.hooks)
             found.append(LeafAt(leaf, dtype, node, step.index, value, local, before, step.grad_after, hooks))
     return found

@@ -14,6 +14,7 @@ from microtape.recording.model.source import expression
 from microtape.recording.model.summary import is_finite
 from microtape.recording.ranks.group import Ranks
 from microtape.recording.ranks.leaves import Key, Leaves, leaves_at
+from microtape.recording.ranks.parts import hold_parts
 from microtape.recording.ranks.words import rank_text, verb
 
 _APART = 100.0  # times as large as those of the other ranks: local gradients that the data alone rarely explain
@@ -21,7 +22,7 @@ _APART = 100.0  # times as large as those of the other ranks: local gradients th
 
 def only_some(ranks: Ranks) -> Iterator[Finding]:
     """At most one finding of each sort, about the first pass that shows it."""
-    detectors = [_not_finite, _without_gradient, _other_sizes]
+    detectors = [_not_finite] if hold_parts(ranks) else [_not_finite, _without_gradient, _other_sizes]
     for number in ranks.shared:
         leaves = leaves_at(ranks, number)
         for detector in list(detectors):

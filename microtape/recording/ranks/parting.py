@@ -16,7 +16,8 @@ from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import Place, Recording, UpdateRecord, Value
 from microtape.recording.ranks.equality import Parted, apart, parted
 from microtape.recording.ranks.group import Ranks
-from microtape.recording.ranks.leaves import Key, LeafAt, Leaves, leaves_at
+from microtape.recording.ranks.leaves import Key, Leaves, is_averaged, is_parameter, leaves_at
+from microtape.recording.ranks.parts import hold_parts
 from microtape.recording.ranks.words import rank_text, verb
 
 _AVERAGE = "Wrap the model in DistributedDataParallel, or average .grad over all ranks (all_reduce) before the update."
@@ -24,6 +25,8 @@ _AVERAGE = "Wrap the model in DistributedDataParallel, or average .grad over all
 
 def partings(ranks: Ranks) -> Iterator[Finding]:
     """Where the ranks part for the first time; what follows from it is not told. See Note [What must be equal]."""
+    if hold_parts(ranks):
+        return
     previous: int | None = None
     by_rounding: list[Finding] = []
     for number in ranks.shared:
@@ -44,11 +47,10 @@ def partings(ranks: Ranks) -> Iterator[Finding]:
 def equal_parameters(ranks: Ranks) -> int:
     """How many parameters are the same to the bit on all ranks in every pass, as far as they were recorded."""
     equal: dict[Key, bool] = {}
-    for number in ranks.shared:
+    for number in () if hold_parts(ranks) else ranks.shared:
         leaves = leaves_at(ranks, number)
-        search = _PassSearch(ranks, number, None, leaves)
         for key, leaf in leaves.items():
-            if search.is_parameter(key):
+            if is_parameter(ranks, key, leaf):
                 values = {place: one.value for place, one in leaf.items()}
                 known = len(values) == len(ranks) and not any(one is None for one in values.values())
                 equal[key] = equal.get(key, True) and known and parted(values) is None
@@ -66,9 +68,9 @@ class _PassSearch:
         found = self._parted({
             key: {place: one.value for place, one in leaf.items()}
             for key, leaf in self.leaves.items()
-            if self.is_parameter(key) or len(self.ranks.shared) == 1  # a single pass may not tell
+            if self._is_parameter(key) or len(self.ranks.shared) == 1  # a single pass may not tell
         })  # fmt: skip
-        known = {key: differ for key, differ in found.items() if self.is_parameter(key)}
+        known = {key: differ for key, differ in found.items() if self._is_parameter(key)}
         if not found:
             return
         since = f"before pass {self.number + 1}" if self.previous is None else f"from pass {self.number + 1} on"
@@ -81,7 +83,7 @@ class _PassSearch:
 
     def gradients(self) -> Iterator[Finding]:
         """One finding for `.grad` that differs although it was averaged in this pass."""
-        averaged = {key: leaf for key, leaf in self.leaves.items() if _is_averaged(leaf)}
+        averaged = {key: leaf for key, leaf in self.leaves.items() if is_averaged(leaf)}
         found = self._parted(_grads(averaged))
         if not found:
             return
@@ -97,8 +99,8 @@ class _PassSearch:
     def not_averaged(self) -> Iterator[Finding]:
         """One finding for a pass that leaves every rank its own gradient, if nothing later tells what became of it."""
         own = {key: leaf for key, leaf in self.leaves.items() if all(one.is_own for one in leaf.values())}
-        found = self._parted(_grads({key: leaf for key, leaf in own.items() if self.is_parameter(key)}))
-        if not found or any(map(_is_averaged, self.leaves.values())) or any(map(_has_failed, self.ranks.recordings)):
+        found = self._parted(_grads({key: leaf for key, leaf in own.items() if self._is_parameter(key)}))
+        if not found or any(map(is_averaged, self.leaves.values())) or any(map(_has_failed, self.ranks.recordings)):
             return
         remedy = f"That is right under no_sync, or if the program averages after backward. Else: {_AVERAGE}"
         one = self._finding("not averaged", found, "{}.grad", "gradients", "", (), remedy, self._backward)
@@ -132,6 +134,9 @@ class _PassSearch:
             ranks=(self.ranks.numbers[place], *[rank for rank in ranks if rank != self.ranks.numbers[place]]),
         )  # fmt: skip
 
+    def _is_parameter(self, key: Key) -> bool:
+        return is_parameter(self.ranks, key, self.leaves[key])
+
     @property
     def _backward(self) -> Place | None:
         """The line that called the pass."""
@@ -154,13 +159,6 @@ class _PassSearch:
                 yield "It is another one on each rank."
 
     # Causes
-
-    def is_parameter(self, key: Key) -> bool:
-        """Whether the program trains it: it is updated, averaged, or a part of something such as a model."""
-        if isinstance(key, str) and any(sign in key for sign in ".["):
-            return True
-        leaf = self.leaves[key]
-        return _is_averaged(leaf) or any(one.tensor in self.ranks.programs[at].updated for at, one in leaf.items())
 
     def _cause(self, key: Key, place: int) -> tuple[tuple[str, ...], str, Place | None, tuple[tuple[str, Place], ...]]:
         """Why a parameter differs at a place: sentences, a remedy, the culprit's line, other lines."""
@@ -201,11 +199,6 @@ class _PassSearch:
 
 def _has_failed(recording: Recording) -> bool:
     return recording.error is not None or any(one.has_failed for one in recording.passes)
-
-
-def _is_averaged(leaf: Mapping[int, LeafAt]) -> bool:
-    """Whether a rank's `.grad` holds something else than what the rank computed."""
-    return any(one.is_own is False for one in leaf.values())
 
 
 def _grads(leaves: Leaves) -> dict[Key, dict[int, Value | None]]:

@@ -42,7 +42,7 @@ def _cancelled(program: Program, position: int, leaves: Sequence[int]) -> Mappin
         terms = [(one.node, one.term) for one in step.deliveries if one.node in wanted and one.term is not None]
         for node in {node for node, term in terms if largest(term) > 0}:
             senders.setdefault(node, []).append(step)
-        if terms and not any(largest(one) > 0 for one in step.grad_outputs):
+        if terms and all(map(program.sizes.is_zero, step.grad_outputs)):
             wanted.add(step.node)
     return {node: steps for node, steps in senders.items() if len(steps) > 1}
 

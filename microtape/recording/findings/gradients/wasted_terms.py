@@ -108,7 +108,7 @@ def _is_reset(program: Program, position: int, leaf: int) -> bool:
     before, passes = later[1].grad_before, program.recording.passes
     between = range(passes[position].index + 1, passes[later[0]].index + 1)
     is_used = any(one.passes in between and one.change != 0 for one in program.updated[leaf])
-    return not is_used and (before is None or program.sizes.largest(before) == 0)
+    return not is_used and (before is None or program.sizes.is_zero(before))
 
 
 def _cut_from(

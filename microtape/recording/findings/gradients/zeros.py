@@ -95,11 +95,11 @@ def _is_by_product(program: Program, position: int, leaf: int) -> bool:
 def zero_by_pass(program: Program) -> dict[int, dict[int, bool]]:
     """For each AccumulateGrad node, whether its gradient was zero everywhere, by the passes that reached it."""
     seen: dict[int, dict[int, bool]] = {}
-    largest = program.sizes.largest
+    is_all_zero = program.sizes.is_zero
     for position, pass_ in enumerate(program.recording.passes):
         for step in program.leaf_steps(pass_):
             if any(one is not None for one in step.grad_outputs):
-                is_zero = all(largest(one) == 0 for one in step.grad_outputs if _counts(one))
+                is_zero = all(is_all_zero(one) for one in step.grad_outputs if _counts(one))
                 seen.setdefault(step.node, {})[position] = is_zero and any(map(_counts, step.grad_outputs))
     return seen
 
@@ -155,7 +155,7 @@ def _sends_more(program: Program, step: BackwardStep) -> bool:
 
 
 def _is_zero(program: Program, value: Value | None) -> bool:
-    return value is not None and program.sizes.largest(value) == 0
+    return value is not None and program.sizes.is_zero(value)
 
 
 def origins_of_zeros(program: Program, position: int, leaves: Sequence[int]) -> dict[int, dict[int, BackwardStep]]:
@@ -165,6 +165,7 @@ def origins_of_zeros(program: Program, position: int, leaves: Sequence[int]) -> 
     senders have passed on to it.
     """
     steps, largest = program.recording.passes[position].steps, program.sizes.largest
+    is_zero = program.sizes.is_zero
     program.sizes.measure([one.term for step in steps for one in step.deliveries])
     on_the_way: list[tuple[BackwardStep, bool, list[int]]] = []
     wanted = set(leaves)
@@ -172,7 +173,7 @@ def origins_of_zeros(program: Program, position: int, leaves: Sequence[int]) -> 
         sent: dict[int, bool] = {}  # receiver -> whether it got more than zeros
         for one in step.deliveries:
             if one.node in wanted and one.term is not None:
-                sent[one.node] = sent.get(one.node, False) or largest(one.term) > 0
+                sent[one.node] = sent.get(one.node, False) or not is_zero(one.term)
         receivers = [node for node, is_more in sent.items() if not is_more]  # else what several nodes sent cancels
         if receivers:
             is_origin = (
@@ -215,11 +216,7 @@ def _finding(program: Program, position: int, step: BackwardStep, every: Sequenc
         return by_a_hook(program, position, step, hook, names)
     why, lines, severity, remedy = _read_once() if all(map(_REVERSED.search, names)) else _reason(program, node, step)
     roots = [program.recording.value(ref) for ref in pass_.root_tensors]
-    if (
-        program.does(node, *_DEAD)
-        and roots
-        and all(value is not None and program.sizes.largest(value) == 0 for value in roots)
-    ):
+    if program.does(node, *_DEAD) and roots and all(_is_zero(program, value) for value in roots):
         severity = "notice"
         lines.append(f"{program.root_name(pass_)} is 0: there is nothing left to learn.")
     whose = join(names, 3)

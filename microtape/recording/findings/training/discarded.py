@@ -93,7 +93,7 @@ def _is_reset_each_time(program: Program, batch: list[tuple[int, BackwardStep]])
     steps = [step for _, step in batch]
     return all(
         program.sizes.largest(lost.grad_after) > 0
-        and (after.grad_before is None or program.sizes.largest(after.grad_before) == 0)
+        and (after.grad_before is None or program.sizes.is_zero(after.grad_before))
         for lost, after in pairwise(steps)
     )
 

@@ -14,6 +14,7 @@ from microtape.recording.findings.training.kept_gradients import puts_gradients
 from microtape.recording.model.formatting import digits_of_sum, format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, Recording, UpdateRecord, Value
 from microtape.recording.model.source import expression, function_around, tree_of
+from microtape.recording.model.summary import is_unread
 
 CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 _MAKE_SMALLER = ("clip_grad", "GradScaler")  # what divides gradients between a pass and the step
@@ -111,7 +112,9 @@ def kept_by(program: Program) -> Callable[[Value, Value], bool]:
 def _same(one: Value, other: Value) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
-    return one == other if not isinstance(one, np.ndarray) and not isinstance(other, np.ndarray) else False
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return False
+    return one == other and not is_unread(one)
 
 
 def _same_or_smaller(before: Value, now: Value) -> bool:

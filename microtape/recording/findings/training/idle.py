@@ -78,7 +78,7 @@ def strange_steps(program: Program) -> Iterator[Finding]:
         (position, step)
         for position, pass_ in enumerate(recording.passes)
         for step in program.leaf_steps(pass_)
-        if program.node(step.node).variable not in changed and step.grad_after is not None
+        if program.node(step.node).variable not in changed and any(one is not None for one in step.grad_outputs)
     ]
     used = {one.place for one in recording.updates if recording.tensors[one.tensor].node is not None}
     for one in recording.updates if missed and not program.assigns_gradients else ():
@@ -98,7 +98,8 @@ def strange_steps(program: Program) -> Iterator[Finding]:
                      f"The step at {where} updates other tensors than those with gradients",
                      f"The step at {where} updates other tensors"),
             (*lines, f"{join(names, 6)} {_have(names)} gradients, and no update."),
-            "Make the optimiser from the parameters that the loss is computed from, after the model is made or loaded.",
+            "Make the optimiser from the parameters that the loss is computed from, after the model is made, loaded or "
+            "sharded.",
             late or one.place, position, step.index, step.node, program.node(step.node).variable,
             (("updated", one.place),) if late is not None else (),
         )  # fmt: skip

@@ -60,7 +60,7 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     """What origins at one line come to."""
     origin, made = origins[0], search.made(origins[0])
     if origin.step is None and origin.source is None and not search.is_certain(program.node(origin.node)):
-        return _before_the_recording(program, search, origin)
+        return _at_or_before(program, search, origin)
     node = program.node(origin.node)
     tensor = program.tensor_of(node)
     spread = sorted({one for each in origins for one in each.spread})
@@ -97,16 +97,23 @@ def _finding(program: Program, search: PassSearch, origins: Sequence[Origin]) ->
     )  # fmt: skip
 
 
-def _before_the_recording(program: Program, search: PassSearch, origin: Origin) -> Finding:
+def _at_or_before(program: Program, search: PassSearch, origin: Origin) -> Finding:
     """The finding where it is unknown whether what made a number that is not finite was given such numbers."""
     node = program.node(origin.node)
     kind, what = _kind(program, _first_bad(search, origin))
     name = program.name(node.id)
     where = f"{node.op}, {at(node.place)}" if node.place is not None else name
+    if search.is_unreadable(node):
+        why = "is in tensors that cannot be read"
+        remedy = "Look at the data and the parameters that go into it: only their own class knows their elements."
+    else:
+        why = "is not in the recording, which began later"
+        remedy = (
+            "Record the lines that compute it, too: put them into `with microtape.record() as r:`, before backward."
+        )
     return Finding(
         kind, "error", headline(f"{what} begins at or before {where}"),
-        (f"{name} is not finite. What it was computed of is not in the recording, which began later.",),
-        "Record the lines that compute it, too: put them into `with microtape.record() as r:`, before backward.",
+        (f"{name} is not finite. What it was computed of {why}.",), remedy,
         node.place or _first_use(program, node.id), origin.position, None, node.id, program.tensor_of(node),
         spread=origin.spread,
     )  # fmt: skip

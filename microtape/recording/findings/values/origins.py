@@ -197,13 +197,31 @@ class PassSearch:
 
         Of a call that makes several nodes, the inner ones have no values: they are at the same place.
         """
-        if any(one.ref is None and one.text == UNKNOWN for one in node.operands):
+        if any(one.ref is None and one.text == UNKNOWN for one in node.operands) or self.is_unreadable(node):
             return False
-        before = [self.recording.nodes[edge.node] for edge in node.edges if edge.node is not None]
         return all(
             self.program.results(one) or one.variable is not None or (one.place is not None and one.place == node.place)
-            for one in before
+            for one in self._nodes_before(node)
         )
+
+    def is_unreadable(self, node: NodeRecord) -> bool:
+        """Whether something that came into the call of an operation has elements that could not be read.
+
+        Such as a tensor of a class that computes by itself.
+        """
+        of_call = [node]
+        for one in of_call:  # it grows on the way
+            if any(ref not in self.program.producer and self.recording.value(ref) is None for ref in operand_refs(one)):
+                return True
+            inner = [each for each in self._nodes_before(one) if each.variable is None]
+            of_call += [
+                each for each in inner
+                if each.place == node.place and each not in of_call and not self.program.results(each)
+            ]  # fmt: skip
+        return False
+
+    def _nodes_before(self, node: NodeRecord) -> list[NodeRecord]:
+        return [self.recording.nodes[edge.node] for edge in node.edges if edge.node is not None]
 
     @cached_property
     def _unseen(self) -> frozenset[int]:

@@ -15,6 +15,7 @@ from microtape.basics.call_site import CallSite
 from microtape.basics.followed_threads import Threads
 from microtape.basics.fresh_stack import stack_ident
 from microtape.recording.pytorch.calls.call_sites import asking_frame, site_of
+from microtape.recording.pytorch.notes import SeenTensor
 from microtape.recording.pytorch.operations.mode_stack import StackedMode, are_the_whole_stack
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
@@ -94,8 +95,8 @@ class OptimizerSteps:
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
             site = self._site(sys._getframe(1))
             parameters = _parameters(optimizer)
-            see = self._operations.tensors.see
-            self._updates().stepping([(see(one), one.grad) for one in parameters], site)
+            gradients = [one.grad for one in parameters]
+            self._updates().stepping([*zip(self._leaves(parameters), gradients, strict=True)], site)
             if self._open_passes() or not self._is_in_first_thread():
                 return
             if _runs_code_of_the_program(optimizer, args, kwargs):
@@ -119,7 +120,13 @@ class OptimizerSteps:
         if self._is_quiet or stack_ident() not in self._threads:
             return
         with self._faults.noting("the step of an optimiser"), WithoutFunctionModes():
-            self._updates().step_ended([self._operations.tensors.see(one) for one in _parameters(optimizer)])
+            self._updates().step_ended(self._leaves(_parameters(optimizer)))
+
+    def _leaves(self, parameters: Sequence[Any]) -> list[SeenTensor]:
+        """The leaves that passes reach for these parameters."""
+        tensors = self._operations.tensors
+        used = tensors.stand_ins()
+        return [used.get(id(one)) or tensors.see(one) for one in parameters]
 
 
 def _parameters(optimizer: Any) -> list[Any]:

@@ -36,7 +36,7 @@ from microtape.recording.pytorch.passes.request import (
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.traced import is_compiling
-from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, same_value, state_of
+from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, same_value, state_of, work_together
 from microtape.recording.pytorch.tape import Tape
 from microtape.recording.pytorch.tensors import Tensors
 
@@ -360,15 +360,15 @@ class OpenPass:
         self._values.clear()
 
     def read_grads_again(self) -> None:
-        """Read `.grad` at the end once more: a reducer such as DDP's averages it after the leaf's step.
+        """Read `.grad` at the end once more: a reducer averages it after the leaf's step, as DDP's, or takes it away.
 
-        Where processes work together, memory is written without a new version; elsewhere the version tells.
+        Where processes do not work together, the version tells.
         """
-        always = torch.distributed.is_available() and torch.distributed.is_initialized()
+        always = work_together()
         for step, leaf, state in self._leaf_steps:
             if step.grad_after is not None and (always or state_of(leaf.grad) != state):
                 now = self._value(leaf.grad)
-                if now is not None and not same_value(now, step.grad_after):
+                if (now is not None or always) and not same_value(now, step.grad_after):
                     step.grad_after = now
         self._values.clear()
 

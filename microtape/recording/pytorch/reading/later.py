@@ -60,6 +60,11 @@ class LaterSummary(Pending):
         return type(self)(self._raw, elements, summarise)
 
     @property
+    def raw(self) -> _Array | None:
+        """The copy of the memory, until it is dropped."""
+        return self._raw
+
+    @property
     def summary(self) -> Summary:
         """The summary, which is made once."""
         if self._summary is None:

@@ -179,6 +179,18 @@ class Values:
             step = max(1, elements.numel() // most)
             return self._fetcher.elements(elements[::step], NUMPY.get(tensor.dtype), as_copy)
 
+    def differs(self, tensor: Any, value: Any) -> bool:
+        """Whether a tensor of the processor is known to have other elements than this value of that shape."""
+        if value is None or self._on_device(tensor) or (tensor := as_plain(tensor)) is None:
+            return False
+        try:
+            with WithoutFunctionModes():
+                if isinstance(value, LaterSummary):
+                    return value.raw is not None and _is_another(raw_of(tensor), value.raw)
+                return type(value) is np.ndarray and _is_another(elements_of(tensor), value)
+        except Exception:  # there is nothing to read, as where memory was freed
+            return False
+
     def fetch(self) -> None:
         """Fetch all values from devices that are pending."""
         self._fetcher.fetch()
@@ -275,11 +287,22 @@ def state_of(tensor: Any) -> object:
         return object()
 
 
+def work_together() -> bool:
+    """Whether processes work together: what one receives is written into tensors without a new version."""
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
+
+
 def same_value(one: Value | None, other: Value | None) -> bool:
     """Whether two values are the same bit for bit; two summaries, as far as they tell."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
     return one == other if type(one) is type(other) else False
+
+
+def _is_another(one: _Array, other: _Array) -> bool:
+    if one.dtype.kind == other.dtype.kind == "V":  # the bytes of a dtype that numpy lacks
+        one, other = one.view(f"i{one.itemsize}"), other.view(f"i{other.itemsize}")
+    return one.shape == other.shape and one.dtype == other.dtype and not np.array_equal(one, other, equal_nan=True)
 
 
 def _is_in_its_order(value: Any, dtype: torch.dtype, strides: Sequence[int]) -> bool:

@@ -14,7 +14,8 @@ import microtape as mt
 from microtape.recording import record
 from microtape.recording.findings.sizes import Size, Sizes
 from microtape.recording.model import measure
-from microtape.recording.model.summary import summarize
+from microtape.recording.model.model import Summary
+from microtape.recording.model.summary import is_unread, summarize
 
 NUMBERS = st.floats(width=32) | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 1e-38, 3e38])
 ARRAYS = hnp.arrays(np.float32, hnp.array_shapes(min_dims=0, max_side=4), elements=NUMBERS)
@@ -71,3 +72,15 @@ def test_integers_masks_and_empty_arrays_have_no_size() -> None:
 def test_one_look_tells_whether_the_results_are_finite(at: float) -> None:
     x = mt.tensor(at, requires_grad=True)
     assert Sizes(record(x.log().backward)).results_are_finite is (at > 0)
+
+
+def test_of_what_could_not_be_read_nobody_knows_that_it_is_zero() -> None:
+    sizes = Sizes(record(mt.tensor(1.0, requires_grad=True).exp().backward))
+    zeros = summarize(np.zeros((3, 4), np.float32))
+    unread = zeros._replace(min=None, max=None, mean=None, std=None, zeros=0)
+    assert is_unread(unread)
+    assert not sizes.is_zero(unread)
+    for known in (zeros, summarize(np.zeros((0, 4), np.float32)), np.zeros(3, np.float32), None):
+        assert sizes.is_zero(known)
+        assert not isinstance(known, Summary) or not is_unread(known)
+    assert not sizes.is_zero(np.ones(3, np.float32))

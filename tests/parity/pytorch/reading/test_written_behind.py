@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,42 @@ def test_a_leaf_that_is_written_to_while_its_pass_runs_keeps_its_value_to_the_en
     first, second = recorder.recording.passes
     assert [np.asarray(one.value).tolist() for one in first.steps[1].saved] == [[3.0, 4.0]] * 2
     assert not second.has_failed
+
+
+def received(w):
+    """Write as another process does, of whose writes torch knows nothing."""
+    numbers = (ctypes.c_float * w.numel()).from_address(w.data_ptr())
+    numbers[:] = [2 * one for one in numbers]
+
+
+@pytest.mark.parametrize("between", ["seals", "works together"])
+def test_a_leaf_that_torch_has_not_seen_written_to_is_read_again(torch, between):
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    w, large = torch.tensor([3.0, 4.0], requires_grad=True), torch.ones(20_000, requires_grad=True)
+    were = []
+    if between == "works together":
+        torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        with TorchRecorder() as recorder:
+            for _ in range(3):
+                w.grad = large.grad = None
+                were.append((w.tolist(), large[0].item()))
+                loss = (w * w).sum() + (large * large).sum()
+                loss.backward()
+                if between == "seals":
+                    recorder.seal()
+                    assert len([*recorder.additions()]) == 1  # what it is now must not be taken for what it was
+                else:
+                    _ = (w.detach() + 1, large.detach() + 1)  # so that the values have been read
+                received(w)
+                received(large)
+        recording = recorder.recording
+    finally:
+        if between == "works together":
+            torch.distributed.destroy_process_group()
+    assert recording.faults == ()
+    nodes = [node for node in recording.nodes if node.op == "mul"]
+    used = [recording.value(node.operands[0].ref) for node in nodes]
+    assert [one.tolist() for one in used[::2]] == [was for was, _ in were]
+    assert [one.max for one in used[1::2]] == [was for _, was in were]

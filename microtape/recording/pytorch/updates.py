@@ -160,6 +160,7 @@ class Updates:
         following = Updates(self.writes, self._values)
         following._before, following._earlier = dict(self._before), weakref.ref(self)
         following._stepped, following._after_step = dict(self._stepped), dict(self._after_step)  # by a hook of the pass
+        following._unreached = dict(self._unreached)
         return following
 
     def _close(self, passes: int) -> None:

@@ -95,3 +95,25 @@ def test_a_step_in_a_hook_of_a_pass_is_an_update_at_its_line() -> None:
     updates = recorder.recording.updates
     assert [one.passes for one in updates] == [1, 1, 2, 2, 3, 3]
     assert all(one.place is not None and one.place.function.endswith("<lambda>") for one in updates)
+
+
+def test_a_leaf_that_no_pass_reaches_is_known_to_be_stepped_where_the_passes_are_inside_of_the_step() -> None:
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    used, idle = (torch.nn.Linear(2, 1, bias=False) for _ in range(2))
+    optimizer = torch.optim.LBFGS([*used.parameters(), *idle.parameters()], max_iter=3)
+    recorder = TorchRecorder(after_pass=lambda index: recorder.seal())
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = used(torch.ones(3, 2)).square().sum()
+        loss.backward()
+        return loss
+
+    with recorder:
+        optimizer.step(closure)
+    recording = recorder.recording
+    assert len(recording.passes) > 1
+    assert {recording.tensors[one.tensor].name for one in recording.updates} == {"used.weight", "idle.weight"}

@@ -32,10 +32,11 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
             if module and all(shapes.get(copy + name[len(module) :]) == missing[name].shape for name in inside):
                 found.setdefault(module, copy)
     for module in dict.fromkeys(one.name.partition(".")[0] for one in unused if "." in one.name):
-        beginnings = [_first_numbers(one) for one in unused if one.name.startswith(f"{module}.")]
-        known = [one for one in beginnings if one is not None]
-        twins = [used[one][0].name.partition(".")[0] for one in known if one in used]
-        if len(twins) == len(known) >= _FEWEST and module not in (*twins, *found):
+        leaves = {one.name: _first_numbers(one) for one in unused if one.name.startswith(f"{module}.")}
+        known = {name: numbers for name, numbers in leaves.items() if numbers is not None}
+        twins = [used[one][0].name.partition(".")[0] for one in known.values() if one in used]
+        is_told = all(any(name.startswith(f"{one}.") for one in found) for name in known)
+        if len(twins) == len(known) >= _FEWEST and module not in twins and not is_told:
             found = {one: copy for one, copy in found.items() if not one.startswith(f"{module}.")}
             found[module] = twins[0]
     return found

@@ -209,15 +209,15 @@ class PassSearch:
 
         Such as a tensor of a class that computes by itself.
         """
-        of_call = [node]
+        of_call, seen = [node], {node.id}
         for one in of_call:  # it grows on the way
             if any(ref not in self.program.producer and self.recording.value(ref) is None for ref in operand_refs(one)):
                 return True
-            inner = [each for each in self._nodes_before(one) if each.variable is None]
-            of_call += [
-                each for each in inner
-                if each.place == node.place and each not in of_call and not self.program.results(each)
-            ]  # fmt: skip
+            for before in self._nodes_before(one):
+                is_inner = before.variable is None and before.place == node.place and not self.program.results(before)
+                if is_inner and before.id not in seen:
+                    seen.add(before.id)
+                    of_call.append(before)
         return False
 
     def _nodes_before(self, node: NodeRecord) -> list[NodeRecord]:

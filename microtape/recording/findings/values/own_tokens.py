@@ -21,16 +21,8 @@ _FEWEST = 8  # positions from which on equal tokens are no chance
 _FEWEST_TOKENS = 3  # different ones
 _MOST_TRIES = 4  # of one line in a loop
 _SAME_ORDER = (
-    "view",
-    "unsafe_view",
-    "reshape",
-    "reshape_alias",
-    "squeeze",
-    "unsqueeze",
-    "contiguous",
-    "clone",
-    "to_copy",
-)
+    "view", "unsafe_view", "reshape", "reshape_alias", "squeeze", "unsqueeze", "contiguous", "clone", "to_copy",
+)  # fmt: skip
 _EACH_ELEMENT = (
     "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "softplus", "dropout", "native_dropout",
     "layer_norm", "native_layer_norm", "rms_norm", "fused_rms_norm", "log_softmax",

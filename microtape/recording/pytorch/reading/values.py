@@ -289,7 +289,7 @@ def state_of(tensor: Any) -> object:
 
 def work_together() -> bool:
     """Whether processes work together: what one receives is written into tensors without a new version."""
-    return torch.distributed.is_available() and torch.distributed.is_initialized()
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
 
 
 def same_value(one: Value | None, other: Value | None) -> bool:

@@ -18,6 +18,7 @@ from microtape.recording.findings.failing.refused import refused
 from microtape.recording.findings.failing.scalers import nothing_to_divide, wrong_order
 from microtape.recording.findings.failing.shapes import wrong_shapes
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.gradients.advantages import learned_advantages
 from microtape.recording.findings.gradients.cancelling import cancelling_gradients
 from microtape.recording.findings.gradients.constant_terms import bare_numbers, constant_penalties
 from microtape.recording.findings.gradients.derivatives import wrong_derivatives
@@ -30,6 +31,7 @@ from microtape.recording.findings.gradients.returned import gradients_of_functio
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
 from microtape.recording.findings.gradients.sums import wrong_sums
+from microtape.recording.findings.gradients.targets import learning_targets
 from microtape.recording.findings.gradients.wasted_terms import wasted_terms
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
@@ -41,7 +43,6 @@ from microtape.recording.findings.statements.same_module import loads_itself
 from microtape.recording.findings.statements.same_tensor import added_to_itself
 from microtape.recording.findings.statements.uncalled import never_called
 from microtape.recording.findings.statements.used_up import used_up
-from microtape.recording.findings.training.advantages import learned_advantages
 from microtape.recording.findings.training.anew import made_anew
 from microtape.recording.findings.training.clipped_sums import clipped_in_parts
 from microtape.recording.findings.training.clipping import clipped_in_vain
@@ -69,7 +70,6 @@ from microtape.recording.findings.training.scaled import steps_without_scaler
 from microtape.recording.findings.training.shared_layers import shared_layers
 from microtape.recording.findings.training.stale import stale_steps
 from microtape.recording.findings.training.symmetry import identical_units
-from microtape.recording.findings.training.targets import learning_targets
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.training.updating import large_updates
 from microtape.recording.findings.values.attention import attention

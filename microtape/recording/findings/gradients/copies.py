@@ -10,6 +10,8 @@ import numpy as np
 from microtape.recording.findings.program import Program
 from microtape.recording.model.model import Summary, TensorRecord, Value
 
+_FEWEST = 2  # leaves with twins
+
 
 def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[str, str]:
     """The paths of modules with unused leaves that were copied, each with the path of a copy that is used.
@@ -40,9 +42,6 @@ def copied_modules(program: Program, unused: Sequence[TensorRecord]) -> Mapping[
             found = {one: copy for one, copy in found.items() if not one.startswith(f"{module}.")}
             found[module] = twins[0]
     return found
-
-
-_FEWEST = 2  # leaves with twins
 
 
 def is_in_use(program: Program, leaf: TensorRecord) -> bool:

@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.training.left_out import replaced_later
+from microtape.recording.findings.training.steps import replaced_later
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord

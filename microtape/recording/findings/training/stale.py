@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.training.left_out import replaced_later
-from microtape.recording.findings.training.steps import optimizer_at
+from microtape.recording.findings.training.steps import optimizer_at, replaced_later
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.model import Place, TensorRecord
 from microtape.recording.model.source import (

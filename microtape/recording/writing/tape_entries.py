@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from microtape.recording.model.model import Operand, SavedRecord, TensorRef, Value
+from microtape.recording.writing.names.constant_arguments import has_arrays
 from microtape.recording.writing.names.node_text import About
 from microtape.recording.writing.names.node_text import about as about_node
 from microtape.tape.node import Node
@@ -19,8 +20,8 @@ class NodeEntry:
     def __init__(self, node: Node, *, about: bool = True) -> None:
         self.node = node  # held, so that its id is not reused
         self.about: About | None = None
-        if about and node.kind == "copy_slices":
-            self.about = about_node(node)  # now, because backward frees its operation
+        if about and (node.kind == "copy_slices" or has_arrays(node)):
+            self.about = about_node(node)  # now: backward frees the operation inside, and the arrays may be overwritten
         self.operands: Sequence[Operand] = ()
         self.outputs: Sequence[TensorRef | None] = ()
         self.saved: Sequence[tuple[int, SavedRecord]] = ()  # each with its position among the node's saved tensors

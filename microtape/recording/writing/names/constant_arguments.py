@@ -69,6 +69,12 @@ def parameters(kind: Any) -> tuple[str, ...]:
     return tuple(slot for slot in dict.fromkeys(slots) if slot not in own and not slot.endswith("_shape"))
 
 
+def has_arrays(node: Node) -> bool:
+    """Whether there may be arrays among the constants of a node, to which the program may write."""
+    kind: Any = type(node)
+    return not _ARRAYS.isdisjoint(parameters(kind))
+
+
 def _slots(kind: type) -> tuple[str, ...]:
     slots = vars(kind).get("__slots__", ())
     return (slots,) if isinstance(slots, str) else tuple(slots)

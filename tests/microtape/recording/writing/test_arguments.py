@@ -107,6 +107,15 @@ def test_arguments_that_matter_are_shown_and_defaults_are_not():
     assert ("softmax", ["dim=1"]) in shown
 
 
+def test_arguments_are_those_of_the_call_whatever_is_written_to_them_afterwards():
+    classes, weight = mt.tensor([0, 1]), mt.ones(3)
+    with mt.record() as r:
+        F.nll_loss(mt.ones(2, 3, requires_grad=True), classes, weight=weight)
+        classes[0] = 2
+        weight.mul_(4)
+    assert texts(r.recording.nodes[-1]) == ["target=[0, 1]", "weight=[1.0, 1.0, 1.0]"]
+
+
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 def test_the_formula_of_a_loss_is_that_of_its_reduction(reduction):
     x = mt.ones(2, 3, requires_grad=True)

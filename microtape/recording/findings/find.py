@@ -35,6 +35,11 @@ from microtape.recording.findings.gradients.targets import learning_targets
 from microtape.recording.findings.gradients.wasted_terms import wasted_terms
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.sequences.attention import attention
+from microtape.recording.findings.sequences.batches import batch_for_time
+from microtape.recording.findings.sequences.directions import directions_of_positions
+from microtape.recording.findings.sequences.masks import masks_of_zeros
+from microtape.recording.findings.sequences.own_tokens import own_tokens
 from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.own_backward import never_asked_for
@@ -72,18 +77,13 @@ from microtape.recording.findings.training.stale import stale_steps
 from microtape.recording.findings.training.symmetry import identical_units
 from microtape.recording.findings.training.twice_given import twice_given
 from microtape.recording.findings.training.updating import large_updates
-from microtape.recording.findings.values.attention import attention
-from microtape.recording.findings.values.batches import batch_for_time
 from microtape.recording.findings.values.bounded import bounded_scores
 from microtape.recording.findings.values.broadcasting import unmeant_broadcasts
-from microtape.recording.findings.values.directions import directions_of_positions
 from microtape.recording.findings.values.divergences import scores_for_divergences
 from microtape.recording.findings.values.likelihoods import rates_for_logarithms, variances_of_zero
 from microtape.recording.findings.values.loss_targets import unfit_targets
-from microtape.recording.findings.values.masks import masks_of_zeros
 from microtape.recording.findings.values.not_finite import not_finite
 from microtape.recording.findings.values.out_of_reach import targets_out_of_reach
-from microtape.recording.findings.values.own_tokens import own_tokens
 from microtape.recording.findings.values.pairing import averaged_before_weighted
 from microtape.recording.findings.values.picking import gathered_along_the_batch, picked_by_all_labels
 from microtape.recording.findings.values.probabilities import (

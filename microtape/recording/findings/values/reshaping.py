@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.values.heads import RESHAPING, heads_without_transpose, splits
+from microtape.recording.findings.sequences.heads import RESHAPING, heads_without_transpose, splits
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.formula import index_text

@@ -11,7 +11,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.histories import SAME_NUMBERS, inputs
 from microtape.recording.findings.program import Program
-from microtape.recording.findings.values.attention import dimension
+from microtape.recording.findings.sequences.attention import dimension
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import NodeRecord, Place

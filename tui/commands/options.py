@@ -185,7 +185,7 @@ KEEP = (
     {
         "type": _count,
         "metavar": "N",
-        "help": "keep arrays of up to N elements whole (default: 4096), and a summary of larger ones",
+        "help": "keep arrays of up to N elements whole (default: 4096; of whole numbers 16 N), else a summary",
     },
 )
 FRESH = (

@@ -33,6 +33,7 @@ NOWHERE = "an array that is stored nowhere"
 SHARED = "arrays that share what is stored"  # a small file would describe a large recording
 _FINEST = 64  # bins of a histogram, rows and columns of a thumbnail
 _ALWAYS_KEPT = 64  # elements; for so few, a summary would take more room than the array
+_WHOLE_NUMBERS = 16  # times as many of them are kept: tokens and classes, whose statistics tell nothing, and pack well
 
 _Array: TypeAlias = npt.NDArray[Any]
 
@@ -47,7 +48,7 @@ class Packer:
     """Collects the arrays of a recording while it is being written.
 
     Args:
-        element_budget: an array with more elements is stored as a summary.
+        element_budget: an array with more elements is stored as a summary; of whole numbers, 16 times as many.
         total_budget: bytes of array data in all; beyond that, the largest arrays become summaries first.
     """
 
@@ -58,7 +59,7 @@ class Packer:
         self.notes: list[str] = []
         self._by_identity: dict[int, int] = {}
         self._by_content: dict[_Packed, int] = {}
-        self._over_budget: dict[int, int] = {}  # the summaries of arrays with too many elements -> how many
+        self._over_budget: dict[int, int] = {}  # the summaries of arrays with too many elements -> the budget for all
         self._whole: set[int] = set()  # stored whatever the budgets say
 
     def numbers(self, values: Sequence[Value | None]) -> list[int | None]:
@@ -76,8 +77,9 @@ class Packer:
         dtype = _NAME_OF.get(value.dtype)
         if dtype is None:
             raise RecordingError(f"an array of dtype {value.dtype} cannot be saved; known are {', '.join(DTYPES)}")
-        if value.size > self.element_budget:
-            self._over_budget[len(self.values)] = value.size
+        needed = -(-value.size // _WHOLE_NUMBERS) if value.dtype.kind in "iu" else value.size
+        if needed > self.element_budget:
+            self._over_budget[len(self.values)] = needed
             self.values.append(summarize(value))
             return len(self.values) - 1
         packed = _packed(dtype, value)

@@ -35,11 +35,11 @@ from microtape.recording.findings.gradients.targets import learning_targets
 from microtape.recording.findings.gradients.wasted_terms import wasted_terms
 from microtape.recording.findings.gradients.zeros import zero_gradients
 from microtape.recording.findings.program import Program
+from microtape.recording.findings.sequences.answers import seen_answers
 from microtape.recording.findings.sequences.attention import attention
 from microtape.recording.findings.sequences.batches import batch_for_time
 from microtape.recording.findings.sequences.directions import directions_of_positions
 from microtape.recording.findings.sequences.masks import masks_of_zeros
-from microtape.recording.findings.sequences.own_tokens import own_tokens
 from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.own_backward import never_asked_for
@@ -109,7 +109,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
     gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,
-    variances_of_zero, unfit_targets, own_tokens, similarities_with_itself, bounded_scores, targets_out_of_reach,
+    variances_of_zero, unfit_targets, seen_answers, similarities_with_itself, bounded_scores, targets_out_of_reach,
     attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
     vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip

@@ -365,6 +365,12 @@ def operand_refs(made: NodeRecord | BorderRecord) -> list[TensorRef]:
     return [one.ref for one in made.operands if one.ref is not None]
 
 
+def whole_numbers(made: NodeRecord | BorderRecord) -> list[int]:
+    """The whole numbers among the arguments of a call, such as dimensions: those of `dim0=-2` and `(2, 0, 1)`."""
+    texts = [re.sub(r"\w+=", "", one.text) for one in made.operands if one.ref is None]
+    return [int(number) for text in texts for number in re.findall(r"-?\d+", text)]
+
+
 def _number(text: str) -> float | None:
     try:
         return float(text)

@@ -19,10 +19,15 @@ _PARTS = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … con
 _PICKED = "z = x[indices]    ∂x = g added up at the indices"
 _PADDED = "z = x with its edge {} around it    ∂x = g, that of the copies added where they come from"
 
+_ATTENTIONS = [
+    f"ScaledDotProduct{kernel}Backward0"
+    for kernel in (
+        "FlashAttention", "EfficientAttention", "CudnnAttention", "FlashAttentionForCpu", "FusedAttentionOverrideable",
+    )
+]  # fmt: skip
+
 FORMULAS = {
-    **{f"ScaledDotProduct{kind}AttentionBackward0": _ATTENTION for kind in ("Flash", "Efficient", "Cudnn")},
-    "ScaledDotProductFlashAttentionForCpuBackward0": _ATTENTION,
-    "ScaledDotProductFusedAttentionOverrideableBackward0": _ATTENTION,
+    **dict.fromkeys(_ATTENTIONS, _ATTENTION),
     "NativeDropoutBackward0": _DROPOUT,
     "FusedDropoutBackward0": _DROPOUT,
     "SafeSoftmaxBackward0": "z = eˣ / Σ eˣ, 0 where all x are -∞    ∂x = z · (g - Σ g · z)",
@@ -136,6 +141,14 @@ def _scaled(node: Any, usual: str) -> str:
     return f"z = x {'-' if 'x - y' in usual else '+'} α · y, α = {alpha:g}    ∂x = g,  ∂y = {_signed(usual)}α · g"
 
 
+def _attention(node: Any, usual: str) -> str:
+    """Attention with the mask of this call, or without one. Before torch 2.10 it is not known whether there is one."""
+    if node._saved_is_causal:
+        return usual.replace(" + mask", " + causal mask")
+    masks = [getattr(node, raw) for raw in ("_raw_saved_attn_mask", "_raw_saved_attn_bias") if hasattr(node, raw)]
+    return usual if any(getattr(one, "data", one) is not None for one in masks) else usual.replace(" + mask", "")
+
+
 def _signed(usual: str) -> str:
     return "-" if "x - y" in usual else ""
 
@@ -167,4 +180,5 @@ ADAPTED: dict[str, Callable[[Any, str], str]] = {
     "AddBackward0": _scaled,
     "SubBackward0": _scaled,
     "GeluBackward0": _gelu,
+    **dict.fromkeys(_ATTENTIONS, _attention),
 }  # fmt: skip

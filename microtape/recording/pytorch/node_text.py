@@ -21,6 +21,7 @@ _NOISE = re.compile(
     r"^(native|unsafe|cudnn|miopen|mkldnn|mps|thnn_fused|fused)_|(?<=scaled_dot_product_)[a-z_]+_(?=attention)"
     r"|_(alias|for_cpu|with_indices|legit|legit_no_training|impl|overrideable|data)$"
 )  # which of several kernels torch has chosen
+_DIMENSION = re.compile("_saved_(dims?|dim[01])")
 
 _UNREGISTERED = "CppFunction"  # the type of all nodes of C++ code whose own type Python does not know
 
@@ -46,6 +47,7 @@ class About(NamedTuple):
     formula: str
     saved: tuple[tuple[str, str, str], ...]  # (attribute, its raw one, the name in the formula) of saved tensors
     adapts: bool = False  # whether the formula depends on the arguments of the call
+    dimensions: tuple[str, ...] = ()  # the attributes that say along which dimensions it works
 
 
 _ABOUT: dict[type, About] = {}  # by hand, because `functools.cache` takes three times as long
@@ -82,7 +84,20 @@ def _about(kind: Any) -> About:
         if attribute.startswith("_saved_") and hasattr(kind, f"_raw{attribute}")
     ]
     ordered = tuple(sorted(saved, key=lambda one: one[2]))
-    return about_dropped(name)._replace(saved=ordered, adapts=name in ADAPTED)
+    dimensions = tuple([one for one in dir(kind) if _DIMENSION.fullmatch(one)])
+    return about_dropped(name)._replace(saved=ordered, adapts=name in ADAPTED, dimensions=dimensions)
+
+
+def dimension_texts(node: Any, about: About) -> tuple[str, ...]:
+    """Along which dimensions a node works, as an argument of its call would say it: `dim0=1`."""
+    return tuple([f"{one.removeprefix('_saved_')}={_signed(getattr(node, one))}" for one in about.dimensions])
+
+
+def _signed(value: Any) -> Any:
+    """torch shows a dimension of -1 as 2⁶⁴ - 1."""
+    if isinstance(value, int):
+        return value - 2**64 if value >= 2**63 else value
+    return tuple(map(_signed, value)) if isinstance(value, list | tuple) else value
 
 
 @functools.cache

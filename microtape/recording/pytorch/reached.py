@@ -20,7 +20,7 @@ from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 from microtape.recording.model.model import Value
 from microtape.recording.pytorch.graph import NO_EDGE, Graph, NodeEdge, walk
 from microtape.recording.pytorch.names import KINDS
-from microtape.recording.pytorch.node_text import about_dropped, about_node
+from microtape.recording.pytorch.node_text import about_dropped, about_node, dimension_texts
 from microtape.recording.pytorch.notes import LEAF, GraphNode, Operation, Origin, SeenTensor, Version
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.ranges import Ranges
@@ -120,8 +120,9 @@ class Reached:
             if entry.about.saved and (TELLS_HOOKS or node.sequence_nr not in self._packed):
                 found = self._saved_by(python_node, entry)
                 entry.saved, entry.is_freed = found or (), found is None
-            if not node.outputs and (metadata := getattr(python_node, "_input_metadata", None)) is not None:
-                entry.described = metadata  # since torch 2.5
+            if not node.outputs:
+                entry.described = getattr(python_node, "_input_metadata", ())  # since torch 2.5
+                entry.dimensions = dimension_texts(python_node, entry.about)
         except Exception as error:
             self._faults.add(f"what {entry.about.name} saved", error)
         return entry

@@ -91,7 +91,7 @@ def _is_written(entry: NodeEntry, operation: Operation | None) -> bool:
 def _operands(
     tape: Tape, entry: NodeEntry, operation: Operation | None, used: dict[Operation, set[int]]
 ) -> tuple[Operand, ...]:
-    """The node's operands, one for each edge where that can be told, and the constants of its call.
+    """The node's operands, one for each edge where that can be told, and the constants of its call, or its dimensions.
 
     A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges, and the
     last of them gets what none of them has `used`.
@@ -119,7 +119,11 @@ def _operands(
     rest = [Operand(ref, "") for ref in free] if is_last else []
     if is_last and constants:
         return (*filter(None, found), *rest, *constants)
-    return (*[one or Operand(None, UNKNOWN) for one in found], *rest)
+    return (
+        *[one or Operand(None, UNKNOWN) for one in found],
+        *rest,
+        *[Operand(None, text) for text in entry.dimensions],
+    )
 
 
 def _tensor_record(tape: Tape, entry: TensorEntry, name: str | None) -> TensorRecord:

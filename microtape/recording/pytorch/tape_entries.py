@@ -16,14 +16,15 @@ class NodeEntry:
     """A node that was reached: what was read while it lived."""
 
     __slots__ = (
-        "about", "described", "edges", "hooks", "is_dropped", "is_freed", "node", "output_count", "saved", "scope",
-        "variable",
+        "about", "described", "dimensions", "edges", "hooks", "is_dropped", "is_freed", "node", "output_count", "saved",
+        "scope", "variable",
     )  # fmt: skip
 
     def __init__(self, node: GraphNode, about: About, edges: Sequence[NodeEdge]) -> None:
         self.node, self.about, self.edges = node, about, edges
         self.saved: Sequence[Saved] = ()
         self.described: Sequence[Any] = ()  # by output: what torch says of its shape and dtype, if the program has none
+        self.dimensions: tuple[str, ...] = ()  # see `dimension_texts`; of a node inside of a call
         self.hooks: tuple[str, ...] = ()
         self.is_dropped = False  # whether the program had dropped it: its edges are those of its operation
         self.is_freed = False  # whether a pass had freed what it saved

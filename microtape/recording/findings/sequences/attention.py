@@ -14,7 +14,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.histories import input_at, inputs, is_parameter
-from microtape.recording.findings.program import Program, operand_refs
+from microtape.recording.findings.program import Program, operand_refs, whole_numbers
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import NodeRecord, Place, Value
@@ -29,7 +29,7 @@ _SAME_ELEMENTS = (
 )  # fmt: skip
 _FARTHEST = 8  # nodes between a softmax and the products before and after it
 _FEWEST = 3  # positions from which on a triangle is no chance
-_HIDDEN = -1e4  # what a mask adds, or fills in, at most
+HIDDEN = -1e4  # what a mask adds, or fills in, at most
 _FEWEST_FEATURES = 16  # of a query, from which on unscaled products are large
 _ALONE = 0.99  # a weight beside which the others of its row count for nothing
 _SHARED = 0.5  # the largest weight of a row, at most, of scores that are scaled
@@ -63,11 +63,11 @@ def attention(program: Program) -> Iterator[Finding]:
 
 def _is_of_scores(program: Program, node: NodeRecord) -> bool:
     """Whether the operand of a softmax is a product of two results, perhaps scaled and masked, not of a parameter."""
-    product = _product(program, node)
+    product = product_of(program, node)
     return product is not None and not any(is_parameter(program, one) for one in inputs(program, product))
 
 
-def _product(program: Program, node: NodeRecord) -> NodeRecord | None:
+def product_of(program: Program, node: NodeRecord) -> NodeRecord | None:
     """The product that a softmax is computed of, perhaps scaled and masked."""
     rows = (program.shape_of(node) or ())[-2:]
     for _ in range(_FARTHEST):
@@ -150,7 +150,7 @@ def _weighted_sum(program: Program, node: NodeRecord, shape: tuple[int, ...]) ->
 
 def _saturated(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Finding | None:
     """A softmax that picks one value for most rows from the start, and would not if the products were scaled."""
-    product, position = _product(program, node), program.pass_after(node.id)
+    product, position = product_of(program, node), program.pass_after(node.id)
     keys = input_at(program, product, 1) if product is not None else None
     features = (program.shape_of(keys) or (0, 0))[-2] if keys is not None else 0
     if product is None or features < _FEWEST_FEATURES or dimension(program, node, len(shape)) != len(shape) - 1:
@@ -163,7 +163,7 @@ def _saturated(program: Program, node: NodeRecord, shape: tuple[int, ...]) -> Fi
         return None
     scores: npt.NDArray[np.float64] = given.astype(np.float64)
     raw: npt.NDArray[np.float64] = made.astype(np.float64).reshape(scores.shape)
-    hidden = np.asarray(scores < _HIDDEN)
+    hidden = np.asarray(scores < HIDDEN)
     factors = {f" times √{features}": features**0.5, f" times {features}": features, "": 1.0}
     said = [text for text, factor in factors.items() if np.allclose(scores[~hidden], factor * raw[~hidden], rtol=1e-2)]
     rows = (~hidden).sum(axis=-1) >= _FEWEST
@@ -195,7 +195,7 @@ def _largest_weights(scores: npt.NDArray[Any], hidden: npt.NDArray[Any]) -> npt.
 
 def _is_transposed(program: Program, node: NodeRecord, count: int) -> bool:
     """Whether a node changes the places of the last two of `count` dimensions."""
-    dimensions = {int(text) % count for one in node.operands for text in re.findall(r"-?\d+", one.text)}
+    dimensions = {one % count for one in whole_numbers(node)}
     return program.does(node, "t") or (
         program.does(node, "transpose") and dimensions in ({count - 2, count - 1}, set())
     )
@@ -226,7 +226,7 @@ def _hidden(program: Program, node: NodeRecord, count: int) -> npt.NDArray[Any] 
         for ref in operand_refs(before):
             mask = program.recording.value(ref)
             if isinstance(mask, np.ndarray) and mask.shape[-2:] == (count, count):
-                hidden = mask if mask.dtype == bool else np.asarray(mask, np.float64) < _HIDDEN
+                hidden = mask if mask.dtype == bool else np.asarray(mask, np.float64) < HIDDEN
                 return np.logical_not(hidden) if program.does(before, "where") else hidden
         before = input_at(program, before, 0)
     return None

@@ -38,6 +38,7 @@ from microtape.recording.pytorch.reading.traced import is_traced
 from microtape.recording.pytorch.reading.wrapped import WithoutTransforms, is_one_of_many, is_wrapped, same_elements
 
 COPIED = 16_384  # an array with more elements is summarised
+_WHOLE_NUMBERS = 4  # times as many of them are copied, as many as a file keeps: their statistics tell nothing
 ALWAYS_COPIED = 1_024  # elements; so few are copied whatever the budget
 
 _Array = npt.NDArray[Any]
@@ -109,7 +110,7 @@ class Values:
                     known = self._reduced(tensor)
                     if known is None:
                         known = self._view_of_known(tensor, _memory_of(tensor, is_conj, is_neg))
-                    if known is None and tensor.numel() > COPIED:
+                    if known is None and tensor.numel() > _most_copied(tensor):
                         known = self._put_off(tensor)
                     known = self._known[key] = known if known is not None else self._new(tensor)
                     self.note(tensor, known)
@@ -122,7 +123,7 @@ class Values:
         size = tensor.numel()
         if size <= ALWAYS_COPIED:
             return quick_copy(tensor, dtype) if size else None
-        if size > COPIED or self._budget.left <= 0:
+        if (size > COPIED and size > _most_copied(tensor)) or self._budget.left <= 0:
             return None
         shape, strides = tensor.shape, tensor.stride()
         if not tensor.is_contiguous() and not is_dense(shape, strides):
@@ -201,7 +202,7 @@ class Values:
         return self._puts_off or self._fetcher.was_used
 
     def _new(self, tensor: Any) -> Value | None:
-        limit = COPIED if self._budget.left > 0 else ALWAYS_COPIED
+        limit = _most_copied(tensor) if self._budget.left > 0 else ALWAYS_COPIED
         dtype = quick_dtype(tensor) if self._has_quick_way else None
         copied = quick_copy(tensor, dtype) if dtype is not None and 0 < tensor.numel() <= limit else None
         value = copied if copied is not None else _value(tensor, limit)
@@ -276,6 +277,11 @@ def _memory_of(tensor: Any, is_conj: bool = False, is_neg: bool = False) -> Any:
     """What two views of all of the same elements have in common; the usual ones are no conjugates and no negatives."""
     version = 0 if tensor.is_inference() else tensor._version
     return tensor.data_ptr(), tensor.numel(), tensor.dtype, version, is_conj, is_neg
+
+
+def _most_copied(tensor: Any) -> int:
+    """How many elements of such a tensor are copied."""
+    return COPIED * _WHOLE_NUMBERS if tensor.dtype in (torch.int64, torch.int32) else COPIED
 
 
 def state_of(tensor: Any) -> object:

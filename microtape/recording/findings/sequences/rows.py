@@ -1,0 +1,148 @@
+"""Which token each row of a result is computed from, where a model keeps the rows apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from microtape.recording.findings.histories import input_at, is_parameter
+from microtape.recording.findings.program import Program, operand_refs, whole_numbers
+from microtape.recording.model.model import NodeRecord
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Positions = npt.NDArray[np.int32]  # for each element of a result, which token its row was computed from
+
+_MOST_COPIED = 1 << 23  # elements
+_SAME_ORDER = (
+    "view", "unsafe_view", "reshape", "reshape_alias", "squeeze", "unsqueeze", "unflatten", "contiguous", "clone",
+    "to_copy", "expand",
+)  # fmt: skip
+_EACH_ELEMENT = (
+    "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "softplus", "dropout", "native_dropout",
+    "layer_norm", "native_layer_norm", "rms_norm", "fused_rms_norm", "log_softmax",
+)  # fmt: skip
+_PARTS = ("split", "split_with_sizes", "chunk", "unbind")
+_LAYERS = {"linear": 0, "addmm": 1, "mm": 0, "matmul": 0, "bmm": 0, "mkldnn_rnn_layer": 0}
+"""What computes each row of its result from the row of an operand: by which edge that comes."""
+FUSED = "scaled_dot_product_attention"
+PRODUCTS = ("matmul", "bmm", "mm")
+
+
+class Use(NamedTuple):
+    """A node that uses a result whose rows are known, by which of its edges, and the positions of the result."""
+
+    node: NodeRecord
+    edge: int
+    positions: Positions
+
+
+def uses_of_rows(
+    program: Program, node: NodeRecord, positions: Positions, *, through_attention: bool = False
+) -> Iterator[Use]:
+    """All that uses a result, or what is computed of it row by row: each row of attention is that of its query."""
+    waiting, seen = [(node, positions)], {node.id}
+    while waiting:
+        node, positions = waiting.pop()
+        has_parts = program.does(node, *_PARTS)
+        for user in map(program.node, program.users(node.id)):
+            for edge, one in enumerate(user.edges):
+                if one.node != node.id or (one.input_nr and not has_parts):
+                    continue
+                yield Use(user, edge, positions)
+                if (
+                    user.id not in seen
+                    and (after := _after(program, user, edge, positions, through_attention)) is not None
+                ):
+                    seen.add(user.id)
+                    waiting.append((user, after))
+
+
+def is_same_along(positions: Positions, axis: int) -> bool:
+    """Whether the positions are the same along an axis, as they are along features."""
+    return not positions.strides[axis] or bool((positions == positions.take([0], axis)).all())
+
+
+def _after(
+    program: Program, node: NodeRecord, edge: int, positions: Positions, through_attention: bool
+) -> Positions | None:
+    """The tokens that the elements of a result come from, given those of an operand; None if they are mixed."""
+    shape = program.shape_of(node) or ()
+    if program.does(node, *_SAME_ORDER):
+        return _reshaped(positions, shape)
+    if program.does(node, "transpose", "t", "permute"):
+        return _transposed(node, positions, shape)
+    if program.does(node, *_PARTS, "select", "slice"):
+        return _part(positions, shape)
+    if through_attention and positions.shape == shape and is_of_values(program, node, edge):
+        return positions
+    for op, operand in _LAYERS.items():
+        if program.does(node, op):
+            weight = input_at(program, node, operand + 1)
+            if edge != operand or weight is None or not is_parameter(program, weight):
+                return None
+            is_by_row = shape[:-1] == positions.shape[:-1] and is_same_along(positions, -1)
+            return np.broadcast_to(positions[..., :1], shape) if is_by_row else None
+    if positions.shape != shape:
+        return None
+    if program.does(node, *_EACH_ELEMENT):
+        return positions
+    return positions if program.does(node, "add", "sub", "mul", "div") and _is_plain(program, node, edge) else None
+
+
+def is_of_values(program: Program, node: NodeRecord, edge: int) -> bool:
+    """Whether a node adds up what comes by an edge with weights of attention, a row of them for each position."""
+    if program.does(node, FUSED):
+        return edge == 2
+    if edge != 1 or not program.does(node, *PRODUCTS):
+        return False
+    weights = input_at(program, node, 0)
+    rows, columns = ((program.shape_of(weights) if weights is not None else None) or (0, 1))[-2:]
+    return rows == columns
+
+
+def _reshaped(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
+    if positions.size != math.prod(shape):
+        return None
+    try:
+        return positions.reshape(shape, copy=False)
+    except ValueError:  # features repeat a position without memory of their own, and now would need some
+        return positions.reshape(shape) if positions.size <= _MOST_COPIED else None
+
+
+def _part(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
+    """The positions of a part of the features, or of one of several alike."""
+    if len(shape) == positions.ndim:
+        is_by_row = shape[:-1] == positions.shape[:-1] and is_same_along(positions, -1)
+        return np.broadcast_to(positions[..., :1], shape) if is_by_row else None
+    for axis in range(positions.ndim):
+        if positions.shape[:axis] + positions.shape[axis + 1 :] == shape and is_same_along(positions, axis):
+            return positions[(slice(None),) * axis + (0,)]
+    return None
+
+
+def _is_plain(program: Program, node: NodeRecord, edge: int) -> bool:
+    """Whether the other operand is learnt, a number or repeated: a mask or noise may hide what is to be predicted."""
+    others = [one for i, one in enumerate(operand_refs(node)) if i != edge]
+    other = input_at(program, node, 1 - edge) if edge < 2 else None
+    if other is not None:
+        return program.does(node, "add", "sub") or is_parameter(program, other)
+    shapes = [program.recording.tensors[one.tensor].shape for one in others]
+    return all(len(shape) < len(program.shape_of(node) or ()) or shape[:1] == (1,) for shape in shapes)
+
+
+def _transposed(node: NodeRecord, positions: Positions, shape: tuple[int, ...]) -> Positions | None:
+    """The positions in another order of dimensions: as the call says it, else as the shapes do, if that is clear."""
+    count, sizes = positions.ndim, positions.shape
+    said = [one % count for one in whole_numbers(node)]
+    order = said
+    if len(set(said)) == 2 < count or len(said) == 2:
+        order = list(range(count))
+        order[said[0]], order[said[-1]] = said[-1], said[0]
+    elif sorted(said) != list(range(count)):
+        order = [sizes.index(size) for size in shape] if len(set(sizes)) == count and set(shape) == set(sizes) else []
+    return positions.transpose(order) if len(order) == count and shape == tuple(sizes[i] for i in order) else None

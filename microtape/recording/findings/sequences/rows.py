@@ -76,8 +76,8 @@ def _after(
         return _reshaped(positions, shape)
     if program.does(node, "transpose", "t", "permute"):
         return _transposed(node, positions, shape)
-    if program.does(node, *_PARTS, "select", "slice"):
-        return _part(positions, shape)
+    if program.does(node, *_PARTS, "select", "slice", "cat"):
+        return _other_features(positions, shape)
     if through_attention and positions.shape == shape and is_of_values(program, node, edge):
         return positions
     for op, operand in _LAYERS.items():
@@ -114,8 +114,8 @@ def _reshaped(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
         return positions.reshape(shape) if positions.size <= _MOST_COPIED else None
 
 
-def _part(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
-    """The positions of a part of the features, or of one of several alike."""
+def _other_features(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
+    """The positions where only features are taken or added, or one of several alike is taken."""
     if len(shape) == positions.ndim:
         is_by_row = shape[:-1] == positions.shape[:-1] and is_same_along(positions, -1)
         return np.broadcast_to(positions[..., :1], shape) if is_by_row else None

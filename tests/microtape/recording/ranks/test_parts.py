@@ -8,8 +8,8 @@ import microtape as mt
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
-from microtape.recording.ranks.parts import hold_parts
-from tests.support.recordings.ranks import ranked, trained
+from microtape.recording.ranks.parts import hold_parts, parts_text
+from tests.support.recordings.ranks import Model, ranked, trained
 
 
 def stages(sizes: tuple[int, int], *, has_loss: tuple[bool, bool]) -> Ranks:
@@ -32,6 +32,19 @@ def test_stages_of_a_pipeline_hold_parts(sizes: tuple[int, int], has_loss: tuple
     assert hold_parts(ranks)
     assert rank_findings(ranks) == ()
     assert equal_parameters(ranks) == 0
+
+
+def test_shapes_that_may_differ_by_mistake_are_told() -> None:
+    assert parts_text(stages((2, 3), has_loss=(True, True))) == (
+        "layer.weight has the shape 2×2 on rank 0, 2×3 on rank 1: they hold parts of one model, or models that differ "
+        "by mistake, and were not compared"
+    )
+    assert parts_text(stages((2, 3), has_loss=(False, True))) == "they hold parts of one model, which were not compared"
+
+
+def test_of_several_ranks_one_that_differs_is_told() -> None:
+    models = trained(3, averages="never", model=lambda rank: Model([1.0] * 3 if rank < 2 else [1.0]))
+    assert parts_text(Ranks(models)).startswith("own.w has the shape 3 on rank 0, 1 on rank 2: ")
 
 
 def test_ranks_with_the_same_model_do_not() -> None:

@@ -22,7 +22,7 @@ from microtape.tape.operation import Unary, call, unary
 @refusing(biuc="glu_cpu")
 class GluBackward0(Unary):
     __slots__ = ("dim",)
-    formula = "z = a · σ(b), the halves of x    ∂a = g · σ(b),  ∂b = g · a · σ(b) · (1 - σ(b))"
+    formula = "z = a · σ(b), a and b the halves of x    ∂x = g · σ(b) and g · a · σ(b) · (1 - σ(b)), joined"
     floating = False
 
     def __init__(self, dim: int) -> None:

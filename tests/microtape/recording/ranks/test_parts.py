@@ -9,7 +9,7 @@ from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
 from microtape.recording.ranks.parts import hold_parts, parts_text
-from tests.support.recordings.ranks import Model, ranked, trained
+from tests.support.recordings.ranks import Model, ranked, trained, with_grad
 
 
 def stages(sizes: tuple[int, int], *, has_loss: tuple[bool, bool]) -> Ranks:
@@ -49,3 +49,31 @@ def test_of_several_ranks_one_that_differs_is_told() -> None:
 
 def test_ranks_with_the_same_model_do_not() -> None:
     assert not hold_parts(Ranks(trained(3, averages="in the pass")))
+
+
+class OfBatches(Model):
+    """It asks for a gradient of its data, some examples, and keeps them."""
+
+    def __init__(self, examples: int) -> None:
+        super().__init__()
+        self.examples, self.batch = examples, dict[str, mt.Tensor]()
+
+    def __call__(self, x: mt.Tensor, rank: int) -> mt.Tensor:
+        self.batch["x"] = mt.stack([x] * self.examples).requires_grad_()
+        return super().__call__(self.batch["x"].mean(0), rank)
+
+
+def test_data_that_a_program_keeps_are_no_parameter() -> None:
+    ranks = Ranks(trained(averages="after it", model=lambda rank: OfBatches(rank + 1)))
+    assert "own.batch['x']" in {one.name for one in ranks.recordings[1].tensors}
+    assert not hold_parts(ranks)
+    assert rank_findings(ranks) == ()
+    assert equal_parameters(ranks) == 2
+
+
+def test_one_pass_may_not_tell_data_from_a_parameter() -> None:
+    recordings = trained(steps=1, averages="never", model=lambda rank: OfBatches(1))
+    ranks = Ranks([with_grad(one, 0, "own.w", lambda _: [1.5, 1.5, 1.0]) for one in recordings])
+    (found,) = rank_findings(ranks)
+    assert (found.kind, found.severity) == ("other parameters", "notice")
+    assert found.remedy.startswith("If own.batch['x'] is data, all is well.")

@@ -3,10 +3,10 @@
 from microtape.absent import lacking as _lacking
 from microtape.ops.linear.decomposition import eigh, eigvalsh, matrix_norm, svd, svdvals
 from microtape.ops.linear.decomposition import linalg_norm as norm
-from microtape.ops.linear.einsum import cross
 from microtape.ops.linear.inverses import cond, lstsq, matrix_rank, pinv, qr
 from microtape.ops.linear.linalg import LinAlgError, cholesky, det, inv, matrix_power, slogdet, solve
 from microtape.ops.linear.product import matmul
+from microtape.ops.linear.vectors import linalg_cross as cross
 from microtape.ops.linear.vectors import multi_dot
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tensors

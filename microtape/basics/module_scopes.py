@@ -38,7 +38,9 @@ class ModuleScopes(threading.local):
     def __init__(self) -> None:
         self._open: list[Any] = []
         self._paths: weakref.WeakKeyDictionary[Any, _Paths] = weakref.WeakKeyDictionary()
-        self._names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # of outermost modules
+        self._names: weakref.WeakKeyDictionary[Any, str] = (
+            weakref.WeakKeyDictionary()
+        )  # the variables of outermost modules
 
     def of(self, module: Any, caller: FrameType) -> ModuleCall:
         """A context for the call of a module, of PyTorch or ours: it has a method `named_modules`."""
@@ -53,11 +55,13 @@ class ModuleScopes(threading.local):
     def _name(self, module: Any, called: Any, caller: FrameType) -> str:
         kind = type(module)
         if not self._open:
+            if not kind.__module__.startswith(_LIBRARIES):
+                return kind.__name__
+            modules, variables = (module, called), _Variables(caller)
             known = self._names.get(module)
-            if known is None:
-                known = _variable((module, called), caller) if kind.__module__.startswith(_LIBRARIES) else ""
-                known = self._names[module] = known or kind.__name__
-            return known
+            if known is None or (known and variables.hold_another(known, modules)):
+                known = self._names[module] = variables.name_of(modules)
+            return known or kind.__name__
         paths = self._paths.get(self._open[0])
         path = paths.get(module) if paths is not None else None
         if paths is None or path is None:
@@ -88,13 +92,28 @@ class ModuleCall:
         open_scopes.innermost = self._outer
 
 
-def _variable(modules: Sequence[Any], caller: FrameType | None) -> str:
-    """The program's variable that holds the first of the modules that has one; empty if there is none."""
-    while caller is not None and str(caller.f_globals.get("__name__")).startswith(_LIBRARIES):
-        caller = caller.f_back
-    variables = {**caller.f_globals, **caller.f_locals} if caller is not None else {}
-    names = {id(value): name for name, value in reversed(variables.items()) if name.isidentifier()}
-    return next((names[id(one)] for one in modules if id(one) in names), "")
+class _Variables:
+    """The program's variables where it has called a module."""
+
+    def __init__(self, caller: FrameType | None) -> None:
+        while caller is not None and str(caller.f_globals.get("__name__")).startswith(_LIBRARIES):
+            caller = caller.f_back
+        self._frame = caller
+
+    def hold_another(self, name: str, modules: Sequence[Any]) -> bool:
+        """Whether the variable of this name holds something else, as an argument `net` does in each call."""
+        if self._frame is None:
+            return False
+        held = self._frame.f_globals.get(name)
+        if all([held is not one for one in modules]):
+            held = self._frame.f_locals.get(name, held)
+        return held is not None and all([held is not one for one in modules])
+
+    def name_of(self, modules: Sequence[Any]) -> str:
+        """The variable that holds the first of the modules that has one; empty if there is none."""
+        variables = {**self._frame.f_globals, **self._frame.f_locals} if self._frame is not None else {}
+        names = {id(value): name for name, value in reversed(variables.items()) if name.isidentifier()}
+        return next((names[id(one)] for one in modules if id(one) in names), "")
 
 
 def _paths_within(outermost: Any) -> _Paths:

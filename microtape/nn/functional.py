@@ -20,7 +20,7 @@ from microtape.ops.elementwise.activation import (
     silu,
     softplus,
 )
-from microtape.ops.elementwise.gated import hardsigmoid, hardswish, mish, softsign
+from microtape.ops.elementwise.gated import glu, hardsigmoid, hardswish, mish, softsign
 from microtape.ops.elementwise.gaussian import gelu
 from microtape.ops.elementwise.mask import masked_fill
 from microtape.ops.elementwise.piecewise import celu, hardshrink, prelu, softshrink, tanhshrink, threshold
@@ -57,10 +57,7 @@ from microtape.ops.reduction.softmax import log_softmax, softmax
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.reduction.sums_and_extrema import sum
 from microtape.ops.shape.reshaping import broadcast_tensors, expand, reshape
-from microtape.ops.shape.subviews import chunk
 from microtape.ops.shape.transposition import t, transpose
-from microtape.ops.shared.arguments import dim_index
-from microtape.ops.shared.kinds import refusal_of
 from microtape.ops.shared.tensor_arguments import naming_tensors as _naming_tensors
 
 
@@ -105,23 +102,6 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
 def softmin(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Softmax of `-input` along `dim`: the smallest element gets the largest share. The shape is that of `input`."""
     return softmax(-input, dim, dtype=dtype)
-
-
-def glu(input: Any, dim: int = -1) -> Any:
-    """a · σ(b), with a and b the halves of `input` along `dim` (Dauphin et al., 2017).
-
-    `input` is floating point, (..., 2n, ...); the result is (..., n, ...). Raises RuntimeError for an odd size or a 0-d
-    tensor, NotImplementedError for other dtypes.
-    """
-    if not input.ndim:
-        raise RuntimeError("glu does not support scalars because halving size must be even")
-    dim = dim_index(dim, input.ndim)
-    if input.shape[dim] % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
-    if input.dtype.kind != "f":
-        raise refusal_of(input.dtype, "glu_cpu")
-    first, second = chunk(input, 2, dim)
-    return first * sigmoid(second)
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:

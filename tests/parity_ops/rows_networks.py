@@ -171,8 +171,8 @@ row(
     node=False,
 )
 row("bilinear of vectors", lambda mt, x, y, w: mt.bilinear(x, y, w), real(3), real(4), real(2, 3, 4), node=False)
-row("glu", lambda mt, x: mt.nn.functional.glu(x, 1), real(2, 4), node=False)
-row("glu last", lambda mt, x: mt.nn.functional.glu(x), real(4), node=False)
+row("glu", lambda mt, x: mt.nn.functional.glu(x, 1), real(2, 4))
+row("glu last", lambda mt, x: mt.nn.functional.glu(x), real(4))
 row("cosine_similarity", lambda mt, x, y: mt.nn.functional.cosine_similarity(x, y), real(2, 3), real(2, 3), node=False)
 row("attention", lambda mt, *x: mt.nn.functional.scaled_dot_product_attention(*x), *ATTENTION, node=False)
 row(

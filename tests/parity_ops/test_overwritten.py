@@ -39,7 +39,10 @@ def test_a_write_is_refused_as_in_torch_or_makes_no_difference(row, torch):
             theirs, ours = gradients(row, torch, written), gradients(row, microtape, written)
             if isinstance(ours, Exception):
                 assert isinstance(ours, RuntimeError), f"{written}: {ours!r}"
-                assert isinstance(theirs, RuntimeError) or row.name.startswith(tuple(REFUSED)), f"{written}: {ours}"
+                if isinstance(theirs, RuntimeError):
+                    assert str(ours)[:40] == str(theirs)[:40], f"{written}: in other words"
+                else:
+                    assert row.name.startswith(tuple(REFUSED)), f"{written}: {ours}"
             else:  # what is not needed is not saved
                 assert all(same(a, b, True) for a, b in zip(expected, ours, strict=True)), f"{written}: {theirs}"
 

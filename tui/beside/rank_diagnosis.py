@@ -15,7 +15,7 @@ from microtape.recording.findings.wording import join
 from microtape.recording.model.model import Recording
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
-from microtape.recording.ranks.parts import hold_parts
+from microtape.recording.ranks.parts import parts_text
 from microtape.recording.ranks.words import rank_text
 from tui.words.diagnosis import Diagnosis
 
@@ -80,8 +80,9 @@ def rank_summary(found: RankDiagnosis, searched: int = 0) -> str:
     equal = equal_parameters(ranks)
     if equal:
         text += f"; {equal:,} parameter{' is' if equal == 1 else 's are'} equal on all of them"
-    if hold_parts(ranks):
-        text += "; they hold parts of one model, which were not compared"
+    parts = parts_text(ranks)
+    if parts:
+        text += f"; {parts}"
     if not ranks.shared:
         text += "; they have no pass in common, so nothing was compared"
     for number, recording in zip(ranks.numbers, ranks.recordings, strict=True):

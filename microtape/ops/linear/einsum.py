@@ -1,5 +1,5 @@
-"""Products that are recorded as simpler ones: einsum, tensordot and inner as matrix products, kron and cross as
-products of elements.
+"""Products that are recorded as simpler ones: einsum, tensordot and inner as matrix products, kron as a
+product of elements.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from typing import Any
 
 from microtape.ops.linear.product import bmm, mm, unsafe_view
 from microtape.ops.reduction.sums_and_extrema import sum
-from microtape.ops.shape.joining import stack
 from microtape.ops.shape.reshaping import expand, reshape, unsqueeze
-from microtape.ops.shape.subviews import diagonal, unbind
+from microtape.ops.shape.subviews import diagonal
 from microtape.ops.shape.transposition import movedim, permute
 from microtape.ops.shared.arguments import dim_index, sizes
-from microtape.ops.shared.kinds import refusal_of
 from microtape.tape.tensor_state import TensorState
 
 __all__ = ["einsum", "inner", "kron", "tensordot"]
@@ -203,22 +201,3 @@ def kron(input: Any, other: Any) -> Any:
     pairs_b = tuple([size for pair in zip((1,) * ndim, b.shape, strict=True) for size in pair])
     shape = tuple([m * n for m, n in zip(a.shape, b.shape, strict=True)])
     return unsafe_view(reshape(a, pairs_a) * reshape(b, pairs_b), shape)
-
-
-def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """The cross product of the vectors along `dim`.
-
-    Raises RuntimeError if `dim` does not have size 3.
-    """
-    if input.ndim != other.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    counted = dim_index(dim, input.ndim)
-    if (input.shape[counted], other.shape[counted]) != (3, 3):
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. "
-            f"Got {input.shape[counted]} and {other.shape[counted]}"
-        )
-    if input.dtype.kind == other.dtype.kind == "b":
-        raise refusal_of(input.dtype, "cross")
-    (a, b, c), (x, y, z) = unbind(input, counted), unbind(other, counted)
-    return stack([b * z - c * y, c * x - a * z, a * y - b * x], counted)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from microtape.basics.dtypes import scalar_name
 from microtape.ops.elementwise.complex_numbers import conj
-from microtape.ops.linear.einsum import cross as cross_along
 from microtape.ops.linear.product import AddmmBackward0, bmm, check_one_dtype, dot, matmul, mv
 from microtape.ops.reduction.statistics import vector_norm
 from microtape.ops.shape.reshaping import expand
@@ -16,7 +17,7 @@ from microtape.ops.shape.transposition import t, transpose
 from microtape.ops.shared.arguments import dim_index, plain
 from microtape.ops.shared.kinds import refusing
 from microtape.tape.in_place import call_
-from microtape.tape.operation import call
+from microtape.tape.operation import Binary, call
 from microtape.tape.tensor_state import TensorState
 
 __all__ = ["addbmm", "addmv", "addr", "cross", "dist", "vdot"]
@@ -61,6 +62,26 @@ class AddbmmBackward0(AddmmBackward0):
 
     def grad_w(self, g: Any, y: Any, _w: Any) -> Any:
         return bmm(transpose(y, 1, 2), expand(g, (y.shape[0], *g.shape))) * self.alpha
+
+
+@refusing(b="cross")
+class LinalgCrossBackward0(Binary):
+    __slots__ = ("dim",)
+    row_major = True
+    formula = "z = x × y    ∂x = y × g,  ∂y = g × x"
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return np.cross(x, y, axis=self.dim)
+
+    def grad_x(self, g: Any, _x: Any, y: Any) -> Any:
+        return linalg_cross(y, g, self.dim)
+
+    def grad_y(self, g: Any, x: Any, _y: Any) -> Any:
+        return linalg_cross(g, x, self.dim)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: float = 1, alpha: float = 1) -> Any:
@@ -114,7 +135,23 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
         dim = next((i for i, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-    return cross_along(input, other, dim=dim)
+    return linalg_cross(input, other, dim)
+
+
+def linalg_cross(input: Any, other: Any, dim: int = -1) -> Any:
+    """The cross product of the vectors along `dim`.
+
+    Raises RuntimeError if `dim` does not have size 3.
+    """
+    if input.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    counted = dim_index(dim, input.ndim)
+    if (input.shape[counted], other.shape[counted]) != (3, 3):
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. "
+            f"Got {input.shape[counted]} and {other.shape[counted]}"
+        )
+    return call(LinalgCrossBackward0(counted), input, other)
 
 
 def dist(input: Any, other: Any, p: float = 2) -> Any:

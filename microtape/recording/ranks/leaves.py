@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -54,10 +54,41 @@ def is_averaged(leaf: Mapping[int, LeafAt]) -> bool:
 
 
 def is_parameter(ranks: Ranks, key: Key, leaf: Mapping[int, LeafAt]) -> bool:
-    """Whether the program trains a leaf: it is updated, averaged, or a part of something such as a model."""
-    if isinstance(key, str) and any(sign in key for sign in ".["):
+    """Whether the program trains a leaf: it is updated, averaged, or a part of something such as a model.
+
+    A part of something may also be data, such as `batch["x"]` of which a gradient is wanted: another tensor in each
+    pass, and not averaged where others are.
+    """
+    if is_averaged(leaf) or any(one.tensor in ranks.programs[at].updated for at, one in leaf.items()):
         return True
-    return is_averaged(leaf) or any(one.tensor in ranks.programs[at].updated for at, one in leaf.items())
+    if not isinstance(key, str) or not any(sign in key for sign in ".["):
+        return False
+    seen = _seen(ranks)
+    return key not in seen.anew and (key in seen.averaged or not seen.averaged)
+
+
+class _Seen(NamedTuple):
+    """What all passes show of leaves."""
+
+    averaged: Set[Key]  # in some pass
+    anew: Set[Key]  # other tensors in other passes
+
+
+_seen_of: WeakKeyDictionary[Ranks, _Seen] = WeakKeyDictionary()
+
+
+def _seen(ranks: Ranks) -> _Seen:
+    if ranks not in _seen_of:
+        averaged: set[Key] = set()
+        tensors: dict[tuple[Key, int], set[int]] = {}
+        for number in ranks.shared:
+            for key, leaf in leaves_at(ranks, number).items():
+                if is_averaged(leaf):
+                    averaged.add(key)
+                for place, one in leaf.items():
+                    tensors.setdefault((key, place), set()).add(one.tensor)
+        _seen_of[ranks] = _Seen(averaged, {key for (key, _), its in tensors.items() if len(its) > 1})
+    return _seen_of[ranks]
 
 
 Leaves: TypeAlias = Mapping[Key, Mapping[int, LeafAt]]

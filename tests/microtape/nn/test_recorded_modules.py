@@ -54,6 +54,30 @@ def test_a_call_is_a_scope_with_the_path_within_the_outermost_module() -> None:
     assert paths(recorder.recording) == [*inside, ("mul", "Encoder"), ("sum", "")]
 
 
+def test_an_argument_that_is_another_module_in_each_call_names_the_one_that_is_called() -> None:
+    def both(first: nn.Module, second: nn.Module) -> None:
+        second(first(mt.ones(1, 2, requires_grad=True))).sum().backward()
+
+    layers = [nn.Sequential(nn.Linear(2, 2)), nn.Sequential(nn.Tanh())]
+    with mt.record() as recorder:
+        both(*layers)
+        both(*reversed(layers))
+    names = [path.partition("/")[0] for op, path in paths(recorder.recording) if op in ("addmm", "tanh")]
+    assert names == ["first", "second", "first", "second"]
+
+
+def test_a_name_lasts_where_no_variable_has_it() -> None:
+    model = nn.Sequential(nn.Tanh())
+    kept = {"model": model}
+
+    def again() -> mt.Tensor:
+        return kept["model"](mt.ones(1, 2, requires_grad=True))
+
+    with mt.record() as recorder:
+        (model(mt.ones(1, 2, requires_grad=True)) + again()).sum().backward()
+    assert [path for op, path in paths(recorder.recording) if op == "tanh"] == ["model/0 Tanh"] * 2
+
+
 def test_a_scope_ends_where_an_exception_leaves_the_module() -> None:
     encoder = Encoder()
     with mt.record() as recorder:

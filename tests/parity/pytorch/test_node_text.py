@@ -33,6 +33,13 @@ def test_a_node_has_the_name_of_its_function(name: str) -> None:
     assert about_dropped(name).op == NAMES[name]
 
 
+def test_a_formula_stands_once() -> None:
+    from microtape.recording.pytorch.formulas import FORMULAS
+    from microtape.recording.pytorch.node_text import _formulas
+
+    assert FORMULAS.keys() & _formulas().keys() == set()
+
+
 def test_a_word_with_a_digit_is_the_name_of_an_operator() -> None:
     import torch
 

@@ -50,6 +50,19 @@ def test_nested_recorders_record_the_same(torch, recorder):
     assert list(model[0].weight._backward_hooks.values()) == [clip]
 
 
+def test_an_argument_that_is_another_module_in_each_call_names_the_one_that_is_called(torch, recorder):
+    from torch import nn
+
+    def both(first, second):
+        second(first(torch.ones(4, 2, requires_grad=True))).sum().backward()
+
+    layers = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    with recorder() as watching:
+        both(*layers)
+        both(*reversed(layers))
+    assert [scope.name for scope in watching.recording.scopes] == ["first", "second", "first", "second"]
+
+
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # Dynamo reads it
 @pytest.mark.parametrize(("part", "scopes"), [("model", ["model"]), ("layer", ["model", "0 Linear", "1 Sequential"])])
 def test_a_compiled_module_has_the_names_of_the_programs_module(torch, recorder, part, scopes):

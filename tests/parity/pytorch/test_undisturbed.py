@@ -51,7 +51,7 @@ def replaced(torch):
     return (
         torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
         *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
-        torch.utils.swap_tensors, warnings.showwarning, set_eval_frame,
+        torch.utils.swap_tensors, torch.utils.swap_tensors.__code__, warnings.showwarning, set_eval_frame,
         getattr(compiler, "set_eval_frame", set_eval_frame) is set_eval_frame,
     )  # fmt: skip
 

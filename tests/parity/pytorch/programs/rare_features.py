@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils import swap_tensors
 
 
 def _step(model: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor) -> float:
@@ -24,6 +25,16 @@ def swapped_tensors():
     for _ in range(3):
         losses += [_step(model, optimizer, x), _step(other, optimizer, x)]
         torch.utils.swap_tensors(model.weight, other.weight)
+    return losses, *model.parameters(), *other.parameters()
+
+
+def swapped_by_a_name_that_was_imported_before():
+    model, other = nn.Linear(3, 3), nn.Linear(3, 3)
+    optimizer = torch.optim.SGD([*model.parameters(), *other.parameters()], 0.1)
+    x, losses = torch.randn(4, 3), []
+    for _ in range(3):
+        losses += [_step(model, optimizer, x), _step(other, optimizer, x)]
+        swap_tensors(model.weight, t2=other.weight)
     return losses, *model.parameters(), *other.parameters()
 
 

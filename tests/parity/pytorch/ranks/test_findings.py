@@ -7,6 +7,7 @@ import pytest
 
 from microtape.recording.ranks import Ranks, rank_findings
 from microtape.recording.ranks.parting import equal_parameters
+from microtape.recording.ranks.parts import parts_text
 from tests.parity.pytorch.ranks.torchrun import Torchrun
 from tests.support.pages import ROOT, Scene, blocks
 from tui.commands.cli import main
@@ -29,9 +30,10 @@ rank = dist.get_rank()
 class Model(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.first = torch.nn.Linear(4, 8)
-        self.extra = torch.nn.Linear(8, 8)
-        self.last = torch.nn.Linear(8, 1)
+        width = 9 if case == "wider" and rank == 1 else 8
+        self.first = torch.nn.Linear(4, width)
+        self.extra = torch.nn.Linear(width, width)
+        self.last = torch.nn.Linear(width, 1)
 
     def forward(self, x):
         h = self.first(x).tanh()
@@ -42,7 +44,7 @@ class Model(torch.nn.Module):
 
 torch.manual_seed(rank if case == "unseeded" else 0)
 model = Model()
-if case not in ("unseeded", "averaged", "alone"):
+if case not in ("unseeded", "averaged", "alone", "wider"):
     model = DistributedDataParallel(model, find_unused_parameters=case == "unused")
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 torch.manual_seed(rank + 1)
@@ -112,7 +114,7 @@ def test_a_parameter_that_one_rank_does_not_use(run):
     (found,) = about_ranks(ranks)
     assert (found.severity, found.ranks) == ("notice", (1,))
     assert found.headline == "rank 1 has no gradient for module.extra.weight and module.extra.bias in pass 1"
-    assert "`self.extra(h)` at train.py:22" in found.explanation[1]
+    assert "`self.extra(h)` at train.py:23" in found.explanation[1]
     assert equal_parameters(ranks) == 4  # the recording of rank 1 says nothing of the others
     assert [one for one in rank_findings(ranks) if one.severity == "error"] == []
 
@@ -139,6 +141,12 @@ def test_ranks_that_average_nothing(run):
     assert (found.kind, found.severity, found.ranks) == ("other parameters", "error", (1,))
     assert "from pass 2 on" in found.headline
     assert "In pass 1 each rank kept its own gradient for it: nothing was averaged." in found.explanation
+
+
+def test_a_rank_whose_model_is_wider_is_not_compared_and_named(run):
+    ranks = run("wider")
+    assert rank_findings(ranks) == ()
+    assert parts_text(ranks).startswith("first.weight has the shape 8×4 on rank 0, 9×4 on rank 1: ")
 
 
 def test_the_page_on_ranks_shows_what_is_printed(tmp_path, monkeypatch, capfd):

@@ -38,9 +38,8 @@ class ModuleScopes(threading.local):
     def __init__(self) -> None:
         self._open: list[Any] = []
         self._paths: weakref.WeakKeyDictionary[Any, _Paths] = weakref.WeakKeyDictionary()
-        self._names: weakref.WeakKeyDictionary[Any, str] = (
-            weakref.WeakKeyDictionary()
-        )  # the variables of outermost modules
+        # the variables of outermost modules
+        self._names: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
     def of(self, module: Any, caller: FrameType) -> ModuleCall:
         """A context for the call of a module, of PyTorch or ours: it has a method `named_modules`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Positions = npt.NDArray[np.int32]  # for each element of a result, which token its row was computed from
 
-_MOST_COPIED = 1 << 23  # elements
+_MOST_COPIED = 1 << 23  # elements of positions, where features of one row cannot share memory
 _SAME_ORDER = (
     "view", "unsafe_view", "reshape", "reshape_alias", "squeeze", "unsqueeze", "unflatten", "contiguous", "clone",
     "to_copy", "expand",
@@ -44,7 +44,14 @@ class Use(NamedTuple):
 def uses_of_rows(
     program: Program, node: NodeRecord, positions: Positions, *, through_attention: bool = False
 ) -> Iterator[Use]:
-    """All that uses a result, or what is computed of it row by row: each row of attention is that of its query."""
+    """All that uses a result, or what is computed of it row by row.
+
+    Args:
+        program: the program.
+        node: the node of the result.
+        positions: of the result.
+        through_attention: also what attention sums up, whose rows are those of its queries and values.
+    """
     waiting, seen = [(node, positions)], {node.id}
     while waiting:
         node, positions = waiting.pop()
@@ -54,10 +61,8 @@ def uses_of_rows(
                 if one.node != node.id or (one.input_nr and not has_parts):
                     continue
                 yield Use(user, edge, positions)
-                if (
-                    user.id not in seen
-                    and (after := _after(program, user, edge, positions, through_attention)) is not None
-                ):
+                after = _after(program, user, edge, positions, through_attention) if user.id not in seen else None
+                if after is not None:
                     seen.add(user.id)
                     waiting.append((user, after))
 
@@ -110,7 +115,7 @@ def _reshaped(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
         return None
     try:
         return positions.reshape(shape, copy=False)
-    except ValueError:  # features repeat a position without memory of their own, and now would need some
+    except ValueError:  # a copy is needed
         return positions.reshape(shape) if positions.size <= _MOST_COPIED else None
 
 

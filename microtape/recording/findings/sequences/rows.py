@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_COPIED = 1 << 23  # elements of positions, where features of one row cannot share memory
 _SAME_ORDER = (
     "view", "unsafe_view", "reshape", "reshape_alias", "squeeze", "unsqueeze", "unflatten", "contiguous", "clone",
-    "to_copy", "expand",
+    "to_copy", "expand", "alias",
 )  # fmt: skip
 _EACH_ELEMENT = (
     "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "softplus", "dropout", "native_dropout",
@@ -81,7 +82,9 @@ def _after(
         return _reshaped(positions, shape)
     if program.does(node, "transpose", "t", "permute"):
         return _transposed(node, positions, shape)
-    if program.does(node, *_PARTS, "select", "slice", "cat"):
+    if program.does(node, "slice", "select") and (part := _indexed(node, positions)) is not None:
+        return part if part.shape == shape else None
+    if program.does(node, *_PARTS, "slice", "select", "cat"):
         return _other_features(positions, shape)
     if through_attention and positions.shape == shape and is_of_values(program, node, edge):
         return positions
@@ -117,6 +120,37 @@ def _reshaped(positions: Positions, shape: tuple[int, ...]) -> Positions | None:
         return positions.reshape(shape, copy=False)
     except ValueError:  # a copy is needed
         return positions.reshape(shape) if positions.size <= _MOST_COPIED else None
+
+
+def _indexed(node: NodeRecord, positions: Positions) -> Positions | None:
+    """The positions at an index of whole numbers and slices, if the call says one: `(:, :-1)`, or `dim=1, part=0:4`."""
+    texts = [one.text for one in node.operands if one.ref is None]
+    said = dict(text.split("=", 1) for text in texts if "=" in text)
+    if "part" in said and "dim" in said:
+        texts = [", ".join([":"] * int(said["dim"]) + [said["part"]])]
+    try:
+        (text,) = texts
+        match ast.parse(f"x[{text.removeprefix('(').removesuffix(')')}]", mode="eval").body:
+            case ast.Subscript(slice=ast.Tuple(elts=parts)):
+                index = tuple(map(_part, parts))
+            case ast.Subscript(slice=part):
+                index = (_part(part),)
+            case _:
+                return None
+        found: Positions = positions[index]
+    except (IndexError, SyntaxError, TypeError, ValueError):
+        return None
+    return found
+
+
+def _part(one: ast.expr) -> Any:
+    """A whole number, a slice or an Ellipsis of an index. Raises ValueError for anything else."""
+    if isinstance(one, ast.Slice):
+        return slice(*[None if each is None else ast.literal_eval(each) for each in (one.lower, one.upper, one.step)])
+    value = Ellipsis if isinstance(one, ast.Name) and one.id == "Ellipsis" else ast.literal_eval(one)
+    if type(value) is not int and value is not Ellipsis:
+        raise ValueError(value)
+    return value
 
 
 def _other_features(positions: Positions, shape: tuple[int, ...]) -> Positions | None:

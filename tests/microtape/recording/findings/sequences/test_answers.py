@@ -52,6 +52,10 @@ def told(folder: Path, engine: str, program: str) -> list[Finding]:
         (FUSED.format(", attn_mask=torch.ones(10, 10) == 1"), "Let the mask hide what lies ahead"),
         ("e = e + s.masked_fill(ahead, -inf).softmax(-1) @ v\ny = e + s.softmax(-1) @ value(e)", "Fill in -inf above"),
         ("y = e + torch.cat([s.softmax(-1) @ v[..., :4], s.softmax(-1) @ v[..., 4:]], -1)", "Fill in -inf above"),
+        (  # the last scores are left out, instead of the last token
+            "e = words(text)\ny = e + (query(e) @ key(e).transpose(1, 2)).softmax(-1) @ value(e)\ny = y[:, :-1]",
+            "Fill in -inf above",
+        ),
         ("asked[:2, 4:] = -100\ny = e + s.softmax(-1) @ v", "Fill in -inf above"),
     ],
 )

@@ -4,6 +4,10 @@
 # Many tests start Python. If this variable were set, each start would compile all its imports again.
 unset PYTHONDONTWRITEBYTECODE
 
+# A worker of pytest runs on each processor, and starts thousands of processes that multiply small matrices: threads of
+# numpy's and torch's in each of them would only wait for each other.
+export OMP_NUM_THREADS=1
+
 work=$(mktemp -d)
 beside= # the process group that runs beside this one
 trap 'if [ -n "$beside" ]; then kill -- "-$beside" && wait "$beside"; fi 2>/dev/null || true; rm -rf "$work"' EXIT

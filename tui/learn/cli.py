@@ -12,7 +12,6 @@ from lessons import COURSE, Lesson, LessonError, Workspace, load_course
 from lessons.learner.workspace import folder_of
 from tui.learn import lesson_commands
 from tui.learn.lesson_commands import CommandContext
-from tui.learn.review_command import review
 from tui.learn.watch import watch
 from tui.shell.exits import CommandError, Exit, say
 from tui.shell.printing import put
@@ -104,6 +103,8 @@ def _run(context: CommandContext, words: Words) -> int:
     if command == "about":
         return lesson_commands.about(context, " ".join(rest))
     if command == "review":
+        from tui.learn.review_command import review  # with Textual, which the other commands start without
+
         return review(context, rest)
     if command in COMMANDS:
         return COMMANDS[command](context, context.lesson(" ".join(rest)))

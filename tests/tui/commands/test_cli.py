@@ -76,6 +76,7 @@ def test_help_imports_nothing_heavy():
     [
         ("tui.commands.trace", "textual viz.drawing lessons.checking.verdict microtape.recording.engines"),
         ("tui.commands.trace", "tui.words.trace_json tui.time.box_picture microtape.recording.ranks"),
+        ("tui.learn.cli", "textual viz.drawing"),
         ("tui.stepper.app", "viz.drawing viz.films lessons.checking.verdict microtape.recording.engines"),
         ("microtape.recording.script.child", "tempfile importlib.abc microtape.recording.findings.find"),
     ],

@@ -4,6 +4,9 @@
 # Many tests start Python. If this variable were set, each start would compile all its imports again.
 unset PYTHONDONTWRITEBYTECODE
 
+# Nor does pip compile all of torch, sympy and the others: the first import compiles what is used, and keeps it.
+export PIP_COMPILE=0
+
 # A worker of pytest runs on each processor, and starts thousands of processes that multiply small matrices: threads of
 # numpy's and torch's in each of them would only wait for each other.
 export OMP_NUM_THREADS=1

@@ -40,6 +40,7 @@ from microtape.recording.findings.sequences.attention import attention
 from microtape.recording.findings.sequences.batches import batch_for_time
 from microtape.recording.findings.sequences.directions import directions_of_positions
 from microtape.recording.findings.sequences.masks import masks_of_zeros
+from microtape.recording.findings.sequences.paddings import counted_paddings
 from microtape.recording.findings.statements.attributes import set_in_vain
 from microtape.recording.findings.statements.lost_results import lost_results
 from microtape.recording.findings.statements.own_backward import never_asked_for
@@ -109,8 +110,8 @@ _DETECTORS: tuple[_Detector, ...] = (
     written_through_a_view, taken_for_copies, one_memory, unmeant_broadcasts, batch_for_time, picked_by_all_labels,
     gathered_along_the_batch, added_once, averaged_before_weighted, reshaped_for_transposed, directions_of_positions,
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,
-    variances_of_zero, unfit_targets, seen_answers, similarities_with_itself, bounded_scores, targets_out_of_reach,
-    attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
+    variances_of_zero, unfit_targets, seen_answers, counted_paddings, similarities_with_itself, bounded_scores,
+    targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
     vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."

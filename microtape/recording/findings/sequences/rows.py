@@ -27,6 +27,7 @@ _EACH_ELEMENT = (
     "relu", "gelu", "silu", "tanh", "sigmoid", "elu", "leaky_relu", "softplus", "dropout", "native_dropout",
     "layer_norm", "native_layer_norm", "rms_norm", "fused_rms_norm", "log_softmax",
 )  # fmt: skip
+_TRANSPOSING = ("transpose", "t", "permute")
 _PARTS = ("split", "split_with_sizes", "chunk", "unbind")
 _LAYERS = {"linear": 0, "addmm": 1, "mm": 0, "matmul": 0, "bmm": 0, "mkldnn_rnn_layer": 0}
 """What computes each row of its result from the row of an operand: by which edge that comes."""
@@ -80,11 +81,12 @@ def _after(
     shape = program.shape_of(node) or ()
     if program.does(node, *_SAME_ORDER):
         return _reshaped(positions, shape)
-    if program.does(node, "transpose", "t", "permute"):
+    if program.does(node, *_TRANSPOSING):
         return _transposed(node, positions, shape)
-    if program.does(node, "slice", "select") and (part := _indexed(node, positions)) is not None:
-        return part if part.shape == shape else None
-    if program.does(node, *_PARTS, "slice", "select", "cat"):
+    if program.does(node, "slice", "select"):
+        part = _indexed(node, positions)
+        return part if part is not None and part.shape == shape else _other_features(positions, shape)
+    if program.does(node, *_PARTS, "cat"):
         return _other_features(positions, shape)
     if through_attention and positions.shape == shape and is_of_values(program, node, edge):
         return positions
@@ -175,9 +177,12 @@ def _is_plain(program: Program, node: NodeRecord, edge: int) -> bool:
 
 
 def _transposed(node: NodeRecord, positions: Positions, shape: tuple[int, ...]) -> Positions | None:
-    """The positions in another order of dimensions: as the call says it, else as the shapes do, if that is clear."""
+    """The positions in another order of dimensions: as the call says it, else as the shapes do, if that is clear.
+
+    At the end of another call, such as `lstm`, the numbers are arguments of that.
+    """
     count, sizes = positions.ndim, positions.shape
-    said = [one % count for one in whole_numbers(node)]
+    said = [one % count for one in whole_numbers(node)] if node.op in _TRANSPOSING else []
     order = said
     if len(set(said)) == 2 < count or len(said) == 2:
         order = list(range(count))

@@ -1,4 +1,4 @@
-"""A loss that counts the padding of the model's own embedding is told; what leaves it out, or does not know it, is not."""
+"""A loss that counts the padding of the model's own embedding is told; what leaves it out, or has none, is not."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def questions(program: Program, node: NodeRecord, *, through_attention: bool) ->
     Only where a row of scores is computed from the embedding of its own token: past a bottleneck, copying is the task.
     """
     tokens, shape = _array(program, node, ("indices", "index")), program.shape_of(node) or ()
-    if tokens is None or tokens.size < _FEWEST or shape[:-1] != tokens.shape:
+    if tokens is None or tokens.size < _FEWEST or shape[:-1] != tokens.shape or not shape[-1]:
         return
     start = np.broadcast_to(np.arange(tokens.size, dtype=np.int32).reshape((*tokens.shape, 1)), shape)
     for use in uses_of_rows(program, node, start, through_attention=through_attention):

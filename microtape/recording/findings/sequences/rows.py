@@ -64,7 +64,7 @@ def uses_of_rows(
                     continue
                 yield Use(user, edge, positions)
                 after = _after(program, user, edge, positions, through_attention) if user.id not in seen else None
-                if after is not None:
+                if after is not None and after.size:
                     seen.add(user.id)
                     waiting.append((user, after))
 
@@ -128,9 +128,9 @@ def _indexed(node: NodeRecord, positions: Positions) -> Positions | None:
     """The positions at an index of whole numbers and slices, if the call says one: `(:, :-1)`, or `dim=1, part=0:4`."""
     texts = [one.text for one in node.operands if one.ref is None]
     said = dict(text.split("=", 1) for text in texts if "=" in text)
-    if "part" in said and "dim" in said:
-        texts = [", ".join([":"] * int(said["dim"]) + [said["part"]])]
     try:
+        if "part" in said and "dim" in said:
+            texts = [", ".join([":"] * int(said["dim"]) + [said["part"]])]
         (text,) = texts
         match ast.parse(f"x[{text.removeprefix('(').removesuffix(')')}]", mode="eval").body:
             case ast.Subscript(slice=ast.Tuple(elts=parts)):

@@ -79,6 +79,8 @@ def test_what_nothing_hides_is_told(tmp_path: Path, engine: str, program: str, r
         "y = e + s.masked_fill(~open_, -inf).softmax(-1) @ v",
         # another sequence is attended to
         "source = other(text[:, :-1])\ny = e + (q @ key(source).transpose(1, 2)).softmax(-1) @ value(source)",
+        # no features
+        "y = e + s.masked_fill(ahead, -inf).softmax(-1) @ torch.cat([v, v[..., :0] * 2], -1)",
         # the whole sequence, through one vector
         "z = (s.softmax(-1) @ v).mean(1, keepdim=True)\ny = e + z",
         # the other examples at the same position

@@ -69,9 +69,14 @@ class Session(AppService):
                 await self.blur()
 
     async def run(self) -> None:
-        """Pass on what the stepper draws, until it ends; then close the page's socket."""
-        await super().run()
-        await self._close()
+        """Pass on what the stepper draws, until it ends; then close the page's socket.
+
+        If the process has ended before the library listens, that cancels what it has not begun, and raises.
+        """
+        try:
+            await super().run()
+        finally:
+            await self._close()
 
     async def _close(self) -> None:
         await self._socket.close()

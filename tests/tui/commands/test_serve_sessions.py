@@ -152,6 +152,23 @@ async def test_when_the_stepper_ends_its_page_is_closed():
         assert (await socket.receive()).data == 1000
 
 
+async def test_so_it_is_when_the_stepper_has_ended_before_anybody_listens(monkeypatch):
+    from tui.shell.web_session import Session
+
+    open_process = Session._open_app_process
+
+    async def opened_and_ended(self, width=80, height=24):
+        process = await open_process(self, width, height)
+        await process.wait()
+        while not process.stdout._eof:
+            await asyncio.sleep(0.01)
+        return process
+
+    monkeypatch.setattr(Session, "_open_app_process", opened_and_ended)
+    async with page(ENDS) as socket, asyncio.timeout(PATIENCE):
+        assert (await socket.receive()).data == 1000
+
+
 @pytest.mark.parametrize("program", [STUCK, "import time; time.sleep(1e6)"])
 async def test_a_stepper_that_does_not_quit_is_ended_with_its_page(monkeypatch, capfd, caplog, program):
     monkeypatch.setattr("tui.shell.web_session.GRACE", 0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,13 +38,15 @@ _NUMPY_MODES = {"reflect": "reflect", "replicate": "edge"}
 _NODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": "CircularPad"}
 
 
-@functools.cache
-def _padding_class(mode: str, dims: int) -> type[IndexBackward0]:
-    """The operation, which picks elements by index, under torch's name. NB: torch's circular padding writes slices."""
-    formula = "z = x, padded with its own elements    ∂xᵢ = Σ g wherever xᵢ was copied to"
-    return type(
-        f"{_NODES[mode]}{dims}DBackward0", (IndexBackward0,), {"__slots__": (), "formula": formula, "op": "pad"}
+_FORMULA = "z = x, padded with its own elements    ∂xᵢ = Σ g wherever xᵢ was copied to"
+_CLASSES: dict[tuple[str, int], type[IndexBackward0]] = {
+    (mode, dims): type(
+        f"{name}{dims}DBackward0", (IndexBackward0,), {"__slots__": (), "formula": _FORMULA, "op": "pad"}
     )
+    for mode, name in _NODES.items()
+    for dims in (1, 2, 3)
+}
+"""The operations, which pick elements by index, under torch's names. NB: torch's circular padding writes slices."""
 
 
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Any:
@@ -84,7 +85,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
         )
     _check_room(mode, tuple(input.shape), given)
     places = [_picked(mode, size, width) for size, width in zip(input.shape, widths, strict=True)]
-    return call(_padding_class(mode, len(given))(np.ix_(*places)), input)
+    return call(_CLASSES[mode, len(given)](np.ix_(*places)), input)
 
 
 def _check_room(mode: str, shape: tuple[int, ...], given: Sequence[tuple[int, int]]) -> None:

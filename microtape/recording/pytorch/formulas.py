@@ -17,7 +17,6 @@ _CELLS = "z = the cells, one after the other    ∂x = from the last cell back t
 _NORM = "z = (Σ |x|ᵖ)^(1/p)    ∂z/∂x = x · |x|ᵖ⁻² / zᵖ⁻¹,  0 where z = 0"
 _PARTS = "z₀, z₁, … = consecutive parts of x    ∂x = g₀, g₁, … concatenated"
 _PICKED = "z = x[indices]    ∂x = g added up at the indices"
-_PADDED = "z = x with its edge {} around it    ∂x = g, that of the copies added where they come from"
 
 _ATTENTIONS = [
     f"ScaledDotProduct{kernel}Backward0"
@@ -40,8 +39,6 @@ FORMULAS = {
     "CudnnRnnBackward0": _CELLS,
     "MiopenRnnBackward0": _CELLS,
     "GridSampler2DBackward0": "z = x read between its points, at y    ∂x = g added at those around,  ∂y = g · slope",
-    **{f"ReflectionPad{n}DBackward0": _PADDED.format("reflected") for n in (1, 2, 3)},
-    **{f"ReplicationPad{n}DBackward0": _PADDED.format("repeated") for n in (1, 2, 3)},
     "ChunkBackward0": _PARTS,
     "RreluWithNoiseBackward0": "z = r · x, r = 1 where x > 0, else random    ∂x = g · r",
     "CtcLossBackward0": "z = -ln of the probability of all alignments with y    ∂x = eˣ - the share of each class, · g",

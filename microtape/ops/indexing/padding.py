@@ -36,8 +36,6 @@ class ConstantPadNdBackward0(Operation):
 
 _NUMPY_MODES = {"reflect": "reflect", "replicate": "edge"}
 _NODES = {"reflect": "ReflectionPad", "replicate": "ReplicationPad", "circular": "CircularPad"}
-
-
 _FORMULA = "z = x, padded with its own elements    ∂xᵢ = Σ g wherever xᵢ was copied to"
 _CLASSES: dict[tuple[str, int], type[IndexBackward0]] = {
     (mode, dims): type(

@@ -40,12 +40,12 @@ from microtape.recording.pytorch.passes.request import has_graph, is_transformed
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.settling import with_values
-from microtape.recording.pytorch.reading.values import Budget, Values, work_together
+from microtape.recording.pytorch.reading.values import Budget, Values
 from microtape.recording.pytorch.remarks import remarks
 from microtape.recording.pytorch.saved import PackedRanges
 from microtape.recording.pytorch.segment import Segment, WhoFreed
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.pytorch.tensors import Tensors
+from microtape.recording.pytorch.tensors import Tensors, work_together
 from microtape.recording.pytorch.updates import Updates
 from microtape.recording.writing.calls.call import CallBudget, notes_of
 from microtape.recording.writing.faults import AFTER_A_PASS, Faults, was_raised_by_a_signal

@@ -304,3 +304,8 @@ def storage_of(tensor: torch.Tensor | None) -> int:
         return int(tensor.untyped_storage()._cdata) if tensor is not None else 0
     except Exception:
         return 0
+
+
+def work_together() -> bool:
+    """Whether processes work together: what one receives is written into tensors without a new version."""
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())

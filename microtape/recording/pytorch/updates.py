@@ -15,8 +15,8 @@ import torch
 from microtape.basics.call_site import CallSite
 from microtape.recording.pytorch.notes import SeenTensor, Write, next_moment
 from microtape.recording.pytorch.reading.device import Pending
-from microtape.recording.pytorch.reading.values import Values, work_together
-from microtape.recording.pytorch.tensors import storage_of, version_of
+from microtape.recording.pytorch.reading.values import Values
+from microtape.recording.pytorch.tensors import storage_of, version_of, work_together
 from microtape.recording.writing.updates import UsedGradients
 
 _Elements = npt.NDArray[np.float64]

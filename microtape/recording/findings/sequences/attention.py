@@ -15,6 +15,7 @@ import numpy as np
 from microtape.recording.findings.finding import Finding
 from microtape.recording.findings.histories import input_at, inputs, is_parameter
 from microtape.recording.findings.program import Program, operand_refs, whole_numbers
+from microtape.recording.findings.sequences.rows import PRODUCTS
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_number, format_shape
 from microtape.recording.model.model import NodeRecord, Place, Value
@@ -22,7 +23,6 @@ from microtape.recording.model.model import NodeRecord, Place, Value
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-_PRODUCTS = ("matmul", "bmm", "mm")
 _SAME_ELEMENTS = (
     "mul", "div", "add", "sub", "neg", "masked_fill", "where", "clamp", "dropout", "native_dropout", "clone", "to_copy",
     "contiguous", "expand", "view", "unsafe_view", "reshape",
@@ -72,12 +72,12 @@ def product_of(program: Program, node: NodeRecord) -> NodeRecord | None:
     rows = (program.shape_of(node) or ())[-2:]
     for _ in range(_FARTHEST):
         before = inputs(program, node)
-        if program.does(node, *_PRODUCTS) and len(before) == 2:
+        if program.does(node, *PRODUCTS) and len(before) == 2:
             return node
         if not before or (program.shape_of(before[0]) or ())[-2:] != rows:
             return None
         node = before[0]
-        if not program.does(node, *_SAME_ELEMENTS, *_PRODUCTS):
+        if not program.does(node, *_SAME_ELEMENTS, *PRODUCTS):
             return None
     return None
 
@@ -132,7 +132,7 @@ def _weighted_sum(program: Program, node: NodeRecord, shape: tuple[int, ...]) ->
         if len(users) != 1:
             return None  # which may divide the weights by a sum of theirs
         (user,) = users
-        if program.does(user, *_PRODUCTS):
+        if program.does(user, *PRODUCTS):
             left, right = input_at(program, user, 0), input_at(program, user, 1)
             if left is None or right is None or left.id == right.id:
                 return None
@@ -221,7 +221,7 @@ def _hidden(program: Program, node: NodeRecord, count: int) -> npt.NDArray[Any] 
         return np.asarray(value == 0)
     before = input_at(program, node, 0)
     for _ in range(_FARTHEST):
-        if before is None or program.does(before, *_PRODUCTS):
+        if before is None or program.does(before, *PRODUCTS):
             break
         for ref in operand_refs(before):
             mask = program.recording.value(ref)

@@ -36,9 +36,9 @@ from microtape.recording.pytorch.passes.request import (
 from microtape.recording.pytorch.passes.schedule import Schedule
 from microtape.recording.pytorch.reached import Reached
 from microtape.recording.pytorch.reading.traced import is_compiling
-from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, same_value, state_of, work_together
+from microtape.recording.pytorch.reading.values import ALWAYS_COPIED, Values, same_value, state_of
 from microtape.recording.pytorch.tape import Tape
-from microtape.recording.pytorch.tensors import Tensors
+from microtape.recording.pytorch.tensors import Tensors, work_together
 
 Fault = Callable[[Exception], None]
 _FOUND_BY_ANOMALY_MODE = "returned nan values in its"

@@ -293,11 +293,6 @@ def state_of(tensor: Any) -> object:
         return object()
 
 
-def work_together() -> bool:
-    """Whether processes work together: what one receives is written into tensors without a new version."""
-    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
-
-
 def same_value(one: Value | None, other: Value | None) -> bool:
     """Whether two values are the same bit for bit; two summaries, as far as they tell."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.recording.findings.histories import input_at
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.sequences.attention import HIDDEN, product_of
+from microtape.recording.findings.sequences.attention import HIDDEN, SOFTMAX, is_triangle, product_of
 from microtape.recording.findings.sequences.rows import FUSED, Use, is_of_values
 from microtape.recording.model.model import NodeRecord, Value
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _FARTHEST = 8  # nodes between the weights and their sum
-_SOFTMAX = ("softmax", "safe_softmax")
 _NEARLY_ALL = 0.9  # of the positions are counted, where it is not known which of them see ahead
 
 
@@ -36,7 +35,7 @@ def attention_of(program: Program, use: Use) -> Attention | None:
         return Attention(use.node, use.node, use.node)
     weights = input_at(program, use.node, 0)
     for _ in range(_FARTHEST):
-        if weights is None or program.does(weights, *_SOFTMAX):
+        if weights is None or program.does(weights, *SOFTMAX):
             break
         weights = input_at(program, weights, 0)
     else:
@@ -84,8 +83,8 @@ def _weighted(program: Program, node: NodeRecord, counted: float) -> npt.NDArray
     if value is None or len(value.shape) < 2 or value.shape[-1] < 2:
         return None
     if isinstance(value, np.ndarray):
-        sees_last = value.diagonal(-1, -2, -1).any()  # else it sees only ahead, which has a finding of its own
-        return np.asarray(value.diagonal(1, -2, -1) != 0) if sees_last else None
+        hidden = np.asarray(value == 0)
+        return ~hidden.diagonal(1, -2, -1) if not is_triangle(hidden) else None  # which has a finding of its own
     count = value.shape[-1]
     above = np.prod(value.shape) * (count - 1) / (2 * count)  # so many weights are for later positions
     is_certain = value.min is not None and value.zeros < above / 2 and counted > _NEARLY_ALL * (count - 1) / count

@@ -6,7 +6,7 @@ the model copies, and learns nothing of what comes next.
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from microtape.recording.findings.sequences.questions import Question, Shift, em
 from microtape.recording.findings.sequences.rows import FUSED, Use, uses_of_rows
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.model import NodeRecord, Place
-from microtape.recording.model.source import expression
+from microtape.recording.model.source import expression, only_expression
 
 if TYPE_CHECKING:
     from microtape.recording.findings.sequences.rows import Positions
@@ -94,8 +94,10 @@ def _has_steps(positions: Positions, step: int) -> bool:
 def _finding_ahead(program: Program, asked: Question, attention: Attention, share: str, length: int) -> Finding:
     weights, loss = attention.weights, asked.loss
     text, others = expression(program.recording, weights.place), (("read", asked.embedding.place), ("used", loss.place))
-    if "+ mask" in weights.formula or re.search(r"mask=(?!None)", text):
-        remedy = "Let the mask hide what lies ahead, too: all that is above the diagonal."
+    if _has_mask(text):
+        remedy = "Let the mask hide what lies ahead: all that is above the diagonal."
+        if FUSED in text:
+            remedy += " In a bool mask, True stands for what may be seen."
     elif FUSED in text:
         remedy = "Pass is_causal=True."
     elif "softmax" in text or "soft_max" in text:
@@ -112,3 +114,13 @@ def _finding_ahead(program: Program, asked: Question, attention: Attention, shar
         remedy, weights.place, program.pass_after(weights.id), None, weights.id, program.tensor_of(weights),
         tuple([(role, place) for role, place in others if place is not None]),
     )  # fmt: skip
+
+
+def _has_mask(text: str) -> bool:
+    """Whether a call of attention is given a mask."""
+    match only_expression(text):
+        case ast.Call(args=given, keywords=named):
+            masks = [one.value for one in named if one.arg is not None and one.arg.endswith("mask")]
+            masks += given[3:4] if FUSED in text else []
+            return any(not isinstance(one, ast.Constant) for one in masks)
+    return False

@@ -29,6 +29,7 @@ _SAME_ELEMENTS = (
 )  # fmt: skip
 _FARTHEST = 8  # nodes between a softmax and the products before and after it
 _FEWEST = 3  # positions from which on a triangle is no chance
+SOFTMAX = ("softmax", "safe_softmax")
 HIDDEN = -1e4  # what a mask adds, or fills in, at most
 _FEWEST_FEATURES = 16  # of a query, from which on unscaled products are large
 _ALONE = 0.99  # a weight beside which the others of its row count for nothing
@@ -42,7 +43,7 @@ def attention(program: Program) -> Iterator[Finding]:
     """
     told, ahead, reads_forward = set[Place | None](), dict[Place | None, Finding](), False
     started = set[Place | None]()
-    for node in program.doing("softmax"):
+    for node in program.doing(*SOFTMAX):
         shape = program.shape_of(node) or ()
         if len(shape) < 2 or node.place in told or not _is_of_scores(program, node):
             continue
@@ -55,8 +56,8 @@ def attention(program: Program) -> Iterator[Finding]:
             yield found
         elif shape[-2] == shape[-1] >= _FEWEST and dimension(program, node, len(shape)) == len(shape) - 1:
             hidden = _hidden(program, node, shape[-1])
-            reads_forward |= _is_triangle(np.swapaxes(hidden, -1, -2)) if hidden is not None else False
-            if hidden is not None and _is_triangle(hidden):
+            reads_forward |= is_triangle(np.swapaxes(hidden, -1, -2)) if hidden is not None else False
+            if hidden is not None and is_triangle(hidden):
                 ahead.setdefault(node.place, _of_what_lies_ahead(program, node, shape[-1]))
     yield from ahead.values() if not reads_forward else ()
 
@@ -232,6 +233,6 @@ def _hidden(program: Program, node: NodeRecord, count: int) -> npt.NDArray[Any] 
     return None
 
 
-def _is_triangle(hidden: npt.NDArray[Any]) -> bool:
+def is_triangle(hidden: npt.NDArray[Any]) -> bool:
     """Whether just the positions below the diagonal are hidden."""
     return bool((hidden == np.tri(hidden.shape[-1], k=-1, dtype=bool)).all())

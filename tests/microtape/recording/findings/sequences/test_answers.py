@@ -50,6 +50,9 @@ def told(folder: Path, engine: str, program: str) -> list[Finding]:
         ("y = e + s.masked_fill(torch.ones(10, 10).triu(2) == 1, -inf).softmax(-1) @ v", "Fill in -inf above"),
         (FUSED.format(""), "Pass is_causal=True."),
         (FUSED.format(", attn_mask=torch.ones(10, 10) == 1"), "Let the mask hide what lies ahead"),
+        (FUSED.format(", torch.ones(10, 10) == 1"), "Let the mask hide what lies ahead"),
+        (FUSED.format(", attn_mask=ahead"), "Let the mask hide what lies ahead"),  # True for what is hidden
+        (FUSED.format(", attn_mask=None"), "Pass is_causal=True."),
         ("e = e + s.masked_fill(ahead, -inf).softmax(-1) @ v\ny = e + s.softmax(-1) @ value(e)", "Fill in -inf above"),
         ("y = e + torch.cat([s.softmax(-1) @ v[..., :4], s.softmax(-1) @ v[..., 4:]], -1)", "Fill in -inf above"),
         (  # the last scores are left out, instead of the last token

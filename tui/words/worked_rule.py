@@ -8,7 +8,7 @@ import numpy as np
 
 from microtape.recording.model.formatting import format_shape
 from microtape.recording.model.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
-from microtape.recording.model.formula_names import constant_of, named_formula, symbol_names
+from microtape.recording.model.formula_names import constants_of, named_formula, symbol_names
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
@@ -24,8 +24,7 @@ def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | Non
     recording = cursor.recording
     operands = [one.ref for one in node.operands if one.ref is not None]
     found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
-    if (number := constant_of(node)) is not None:
-        found["n"] = np.asarray(float(number))
+    found |= {letter: np.asarray(float(one)) for letter, one in constants_of(recording, node).items()}
     if node.outputs:
         found["z"] = found["Z"] = recording.value(node.outputs[0])
     if step is not None:
@@ -44,8 +43,8 @@ def rule_text(cursor: StepCursor, node: NodeRecord) -> str:
 def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
     """The node's formula with the user's names: `z = product · total`, or `x · y`; empty if it has none."""
     known = _symbol_names(cursor, node)
-    if not known:
-        return ""
+    if not known.keys() & {"z", "Z"}:
+        return ""  # the operands' names are unclear
     result = node.formula.partition("    ")[0].strip()
     filled = fill_in(result, known)
     if filled == result:

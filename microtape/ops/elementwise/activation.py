@@ -91,18 +91,18 @@ class ThresholdBackwardBackward0(Binary):
 
 @refusing(biuc="leaky_relu_cpu")
 class LeakyReluBackward0(Operation):
-    __slots__ = ("slope",)
+    __slots__ = ("negative_slope",)
     formula = "z = x where x > 0, else a · x    ∂z/∂x = 1 where x > 0, else a"
 
-    def __init__(self, slope: float) -> None:
+    def __init__(self, negative_slope: float) -> None:
         super().__init__()
-        self.slope = slope
+        self.negative_slope = negative_slope
 
     def forward(self, x: Any) -> Any:
-        return choose(x > 0, x, x * self.slope)
+        return choose(x > 0, x, x * self.negative_slope)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return where(x > 0, g, g * self.slope)
+        return where(x > 0, g, g * self.negative_slope)
 
 
 class LeakyReluBackward1(LeakyReluBackward0):
@@ -111,14 +111,14 @@ class LeakyReluBackward1(LeakyReluBackward0):
     __slots__ = ()
 
     def grad_x(self, g: Any, z: Any) -> Any:
-        check_slope("leakyReLu", self.slope)
-        return where(z > 0, g, g * self.slope)
+        check_slope("leakyReLu", self.negative_slope)
+        return where(z > 0, g, g * self.negative_slope)
 
 
 @refusing(biuc="elu_cpu")
 class EluBackward0(Operation):
     __slots__ = ("alpha", "scale")
-    formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where x > 0, else s · a · eˣ"
+    formula = "z = s · x where x > 0, else s · α · (eˣ - 1)    ∂z/∂x = s where x > 0, else s · α · eˣ"
 
     def __init__(self, alpha: float, scale: float) -> None:
         super().__init__()
@@ -136,7 +136,7 @@ class EluBackward1(EluBackward0):
     """In place: x is overwritten, so the sign of z decides."""
 
     __slots__ = ()
-    formula = "z = s · x where x > 0, else s · a · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · a"
+    formula = "z = s · x where x > 0, else s · α · (eˣ - 1)    ∂z/∂x = s where z > 0, else z + s · α"
 
     def grad_x(self, g: Any, z: Any) -> Any:
         check_slope("elu", self.alpha)
@@ -160,7 +160,7 @@ class SiluBackward0(Unary):
 @refusing(biuc="softplus_cpu")
 class SoftplusBackward0(Operation):
     __slots__ = ("beta", "threshold")
-    formula = "z = ln(1 + eᵇˣ) / b    ∂z/∂x = σ(b · x)"
+    formula = "z = ln(1 + e^(β · x)) / β    ∂z/∂x = σ(β · x)"
 
     def __init__(self, beta: float, threshold: float) -> None:
         super().__init__()
@@ -189,20 +189,21 @@ class LogSigmoidBackward0(Unary):
 
 @refusing(b="Bool inputs not supported for hardtanh", c=_NO_COMPLEX)
 class HardtanhBackward0(Operation):
-    __slots__ = ("highest", "lowest")
-    formula = "z = x within [min, max]    ∂z/∂x = 1 between the bounds, else 0"
+    __slots__ = ("max_val", "min_val")
+    arguments = ("min_val", "max_val")
+    formula = "z = x within [l, h]    ∂z/∂x = 1 between the bounds, else 0"
 
-    def __init__(self, lowest: float, highest: float) -> None:
+    def __init__(self, min_val: float, max_val: float) -> None:
         super().__init__()
-        self.lowest, self.highest = lowest, highest
+        self.min_val, self.max_val = min_val, max_val
 
     def forward(self, x: Any) -> Any:
-        if x.dtype.kind == "u" and min(self.lowest, self.highest) < 0:
+        if x.dtype.kind == "u" and min(self.min_val, self.max_val) < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-        return np.clip(x, self.lowest, self.highest).astype(x.dtype, copy=False)
+        return np.clip(x, self.min_val, self.max_val).astype(x.dtype, copy=False)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return where((x <= self.lowest) | (x >= self.highest), 0.0, g)
+        return where((x <= self.min_val) | (x >= self.max_val), 0.0, g)
 
 
 def sigmoid(input: Any) -> Any:

@@ -77,13 +77,16 @@ class ScaledAdd(Promoting):
 
 @named("SubBackward0")
 class ScaledSub(ScaledAdd):
-    """`sub` with its `alpha`, which is passed negated."""
+    """`sub` with its `alpha`."""
 
     __slots__ = ()
     formula = "z = x - α · y    ∂z/∂x = 1,  ∂z/∂y = -α"
 
     def forward(self, x: Any, y: Any) -> Any:
-        return x - _checked_alpha(-self.alpha, x) * y
+        return x - _checked_alpha(self.alpha, x) * y
+
+    def grad_y(self, g: Any) -> Any:
+        return -g * self.alpha
 
 
 class RsubBackward0(Promoting):
@@ -259,7 +262,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
         _refuse_bool(input)
     input, other = pair(input, other)
     _refuse_mask(input, other)
-    return call(ScaledSub(-alpha), input, other)
+    return call(ScaledSub(alpha), input, other)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
@@ -304,7 +307,7 @@ def sub_(x: TensorState, other: Any, *, alpha: Any = 1) -> Any:
         _refuse_bool(x)
     other = as_operand(other, x, "sub_")
     _refuse_mask(x, other)
-    return call_(SubBackward0() if _is_one(alpha) else ScaledSub(-alpha), x, other)
+    return call_(SubBackward0() if _is_one(alpha) else ScaledSub(alpha), x, other)
 
 
 def mul_(x: TensorState, other: Any) -> Any:

@@ -26,7 +26,7 @@ class MaskedFillBackward0(Operation):
 
     __slots__ = ("mask", "number")
     row_major = True
-    formula = "z = n where m, else x    ∂x = 0 where m, else g"
+    formula = "z = n where mask, else x    ∂x = 0 where mask, else g"
     op = "masked_fill"
 
     def __init__(self, mask: Any, number: Any) -> None:
@@ -46,7 +46,7 @@ class MaskedFillBackward1(Operation):
     __slots__ = ("mask",)
     row_major = True
     operands = ("x", "y")
-    formula = "z = y where m, else x    ∂x = 0 where m, else g,  ∂y = Σ g where m"
+    formula = "z = y where mask, else x    ∂x = 0 where mask, else g,  ∂y = Σ g where mask"
     op = "masked_fill"
 
     def __init__(self, mask: Any) -> None:
@@ -65,7 +65,7 @@ class MaskedFillBackward1(Operation):
 
 class MaskedSelectBackward0(Operation):
     __slots__ = ("mask", "x_shape")
-    formula = "z = the elements of x where m    ∂x = g at their places, 0 elsewhere"
+    formula = "z = the elements of x where mask    ∂x = g at their places, 0 elsewhere"
 
     def __init__(self, mask: Any) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class MaskedScatterBackward0(Operation):
     __slots__ = ("mask", "y_shape")
     row_major = True
     operands = ("x", "y")
-    formula = "z = x, with the elements of y in turn where m    ∂x = 0 where m, else g,  ∂y = g where m"
+    formula = "z = x, with the elements of y in turn where mask    ∂x = 0 where mask, else g,  ∂y = g where mask"
 
     def __init__(self, mask: Any) -> None:
         super().__init__()

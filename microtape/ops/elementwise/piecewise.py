@@ -24,7 +24,7 @@ __all__ = ["celu", "celu_", "hardshrink", "prelu", "threshold", "threshold_"]
 @refusing(biuc="elu_cpu")
 class CeluBackward0(Operation):
     __slots__ = ("alpha",)
-    formula = "z = x where x > 0, else a · (eˣᐟᵃ - 1)    ∂z/∂x = 1 where x > 0, else eˣᐟᵃ"
+    formula = "z = x where x > 0, else α · (e^(x / α) - 1)    ∂z/∂x = 1 where x > 0, else e^(x / α)"
 
     def __init__(self, alpha: float) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class CeluBackward1(CeluBackward0):
     """In place: x is overwritten, so the sign of z decides."""
 
     __slots__ = ()
-    formula = "z = x where x > 0, else a · (eˣᐟᵃ - 1)    ∂z/∂x = 1 where z > 0, else z / a + 1"
+    formula = "z = x where x > 0, else α · (e^(x / α) - 1)    ∂z/∂x = 1 where z > 0, else z / α + 1"
 
     def grad_x(self, g: Any, z: Any) -> Any:
         check_slope("elu", self.alpha)
@@ -67,18 +67,18 @@ class PreluKernelBackward0(Operation):
 
 @refusing(bc="threshold_cpu")
 class ThresholdBackward0(Operation):
-    __slots__ = ("limit", "value")
+    __slots__ = ("threshold", "value")
     formula = "z = x where x > t, else v    ∂z/∂x = 1 where x > t, else 0"
 
-    def __init__(self, limit: float, value: float) -> None:
+    def __init__(self, threshold: float, value: float) -> None:
         super().__init__()
-        self.limit, self.value = limit, value
+        self.threshold, self.value = threshold, value
 
     def forward(self, x: Any) -> Any:
-        return choose(x <= self.limit, number_as(self.value, x.dtype), x)
+        return choose(x <= self.threshold, number_as(self.value, x.dtype), x)
 
     def grad_x(self, g: Any, x: Any) -> Any:
-        return where(x <= self.limit, 0.0, g)
+        return where(x <= self.threshold, 0.0, g)
 
 
 class ThresholdBackward1(ThresholdBackward0):

@@ -35,7 +35,7 @@ __all__ = [
 class WhereBackward0(Promoting):
     __slots__ = ("condition",)
     operands = ("x", "y")
-    formula = "z = x where c, else y    ∂z/∂x = c,  ∂z/∂y = 1 - c"
+    formula = "z = x where mask, else y    ∂z/∂x = mask,  ∂z/∂y = 1 - mask"
 
     def __init__(self, condition: Any) -> None:
         super().__init__()
@@ -88,7 +88,8 @@ class ClampBackward1(WithNumber):
     """With bounds that are numbers or None."""
 
     __slots__ = ("max", "min")
-    formula = "z = x within [min, max]    ∂z/∂x = 1 inside and at the bounds, 0 outside"
+    arguments = ("min", "max")
+    formula = "z = x within [l, h]    ∂z/∂x = 1 inside and at the bounds, 0 outside"
     op = "clamp"
 
     def __init__(self, min: float | None, max: float | None) -> None:
@@ -147,13 +148,13 @@ class ClampMaxBackward1(Promoting):
 
 class ClampMinBackward0(ClampBackward1):
     __slots__ = ()
-    formula = "z = max(x, n)    ∂z/∂x = 1 where x ≥ n, else 0"
+    formula = "z = max(x, l)    ∂z/∂x = 1 where x ≥ l, else 0"
     op = "clamp_min"
 
 
 class ClampMaxBackward0(ClampBackward1):
     __slots__ = ()
-    formula = "z = min(x, n)    ∂z/∂x = 1 where x ≤ n, else 0"
+    formula = "z = min(x, h)    ∂z/∂x = 1 where x ≤ h, else 0"
     op = "clamp_max"
 
 

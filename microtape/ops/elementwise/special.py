@@ -127,7 +127,7 @@ def _digamma(x: Any) -> Any:
 @refusing(c="{self.kernel}")
 class PolygammaBackward0(Unary):
     __slots__ = ("order",)
-    formula = "z = polygamma(n, x), the n-th derivative of digamma    ∂z/∂x = polygamma(n + 1, x)"
+    formula = "z = polygamma(n, x), derivative number n of digamma    ∂z/∂x = polygamma(n + 1, x)"
 
     def __init__(self, order: int) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ class ScatterReduceBackward0(AlongDim):
     op = "scatter_reduce"
     formula = (
         "z = the sum, product, mean or extremum of x and the y[i] of index[i]    "
-        "∂y = s[index], s = g, of a product g · z / y, of a mean g / n, of an extremum g / ties where y = z"
+        "∂y = s[index], s = g, of a product g · z / y, of a mean g / N, of an extremum g / ties where y = z"
     )
 
     def __init__(self, dim: int, index: Any, reduction: str, include_self: bool) -> None:

@@ -30,9 +30,9 @@ class CdistBackward0(LinalgVectorNormBackward0):
     __slots__ = ()
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
-        if math.isinf(self.order):
+        if math.isinf(self.ord):
             return sgn(x) * self.spread(g) * (abs(x) == self.spread(z))
-        if not self.order:
+        if not self.ord:
             return nothing(x)
         return super().grad_x(g, x, z)
 

@@ -65,7 +65,7 @@ class PairLoss(Promoting):
 
 @refusing(biuc="mse_cpu")
 class MseLossBackward0(PairLoss):
-    formula = "z = mean (x - y)²    ∂z/∂x = 2 (x - y) / n,  ∂z/∂y = -2 (x - y) / n"
+    formula = "z = mean (x - y)²    ∂z/∂x = 2 (x - y) / N,  ∂z/∂y = -2 (x - y) / N"
 
     def value(self, x: Any, y: Any) -> Any:
         return (x - y) ** 2
@@ -105,7 +105,7 @@ class MseLossBackwardBackward0(Promoting):
 @refusing(biuc="smooth_l1_cpu")
 class SmoothL1LossBackward0(PairLoss):
     __slots__ = ("beta",)
-    formula = "z = mean of d² / 2β where |d| < β, else |d| - β/2,  d = x - y    ∂z/∂x = d/β within [-1, 1], / n"
+    formula = "z = mean of ½ · d² / β where |d| < β, else |d| - ½ · β,  d = x - y    ∂z/∂x = d / β within [-1, 1], / N"
 
     def __init__(self, reduction: str, beta: float) -> None:
         super().__init__(reduction)
@@ -125,7 +125,7 @@ class SmoothL1LossBackward0(PairLoss):
 @refusing(biuc="huber_cpu")
 class HuberLossBackward0(PairLoss):
     __slots__ = ("delta",)
-    formula = "z = mean of d²/2 where |d| < δ, else δ · (|d| - δ/2),  d = x - y    ∂z/∂x = d within [-δ, δ], / n"
+    formula = "z = mean of ½ · d² where |d| < δ, else δ · (|d| - ½ · δ),  d = x - y    ∂z/∂x = d within [-δ, δ], / N"
 
     def __init__(self, reduction: str, delta: float) -> None:
         super().__init__(reduction)
@@ -146,7 +146,7 @@ class HuberLossBackward0(PairLoss):
 class BinaryCrossEntropyBackward0(PairLoss):
     __slots__ = ("weight",)
     formula = (
-        "z = -mean (y · ln x + (1 - y) · ln(1 - x))    ∂z/∂x = (x - y) / (n · x · (1 - x)),  ∂z/∂y = ln(1/x - 1) / n"
+        "z = -mean (y · ln x + (1 - y) · ln(1 - x))    ∂z/∂x = (x - y) / (N · x · (1 - x)),  ∂z/∂y = ln(1/x - 1) / N"
     )
 
     def __init__(self, reduction: str, weight: Any) -> None:
@@ -171,7 +171,7 @@ class BinaryCrossEntropyBackward0(PairLoss):
 @refusing(biuc="log_sigmoid_cpu")
 class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
     __slots__ = ("pos_weight", "weight")
-    formula = "z = mean (x · (1 - y) + ln(1 + e⁻ˣ))    ∂z/∂x = (σ(x) - y) / n,  ∂z/∂y = -x / n"
+    formula = "z = mean (x · (1 - y) + ln(1 + e⁻ˣ))    ∂z/∂x = (σ(x) - y) / N,  ∂z/∂y = -x / N"
     op = "bce_with_logits"
 
     def __init__(self, reduction: str, weight: Any, pos_weight: Any) -> None:

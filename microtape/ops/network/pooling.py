@@ -164,7 +164,7 @@ PickFlat.__name__ = "GatherBackward0"
 @refusing(b="avg_pool2d")
 class AvgPool2DBackward0(Pooling):
     __slots__ = ("count_padding", "divisor")
-    formula = "z = the mean of each window    ∂x = g / n, added up over the windows"
+    formula = "z = the mean of each window    ∂x = g / N, added up over the windows"
     op = "avg_pool2d"
 
     def __init__(
@@ -214,7 +214,7 @@ class AvgPool2DBackwardBackward0(Operation):
     """The transpose of taking means; `pool` is the operation."""
 
     __slots__ = ("pool",)
-    formula = "z = x / n, added up over the windows    ∂x = the mean of each window of g"
+    formula = "z = x / N, added up over the windows    ∂x = the mean of each window of g"
     op = "avg_pool_backward"
 
     def __init__(self, pool: AvgPool2DBackward0) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class Deviation(Reduction):
 
     @property
     def freedom(self) -> float:
-        """The divisor of the sum of squares: n - c, at least 0."""
+        """The divisor of the sum of squares: N - c, at least 0."""
         return max(self.count - self.correction, 0)
 
     def variance(self, x: Any) -> Any:
@@ -55,7 +56,7 @@ class Deviation(Reduction):
 
 class VarBackward0(Deviation):
     __slots__ = ()
-    formula = "z = Σ (x - x̄)² / (n - c)    ∂z/∂x = 2 (x - x̄) / (n - c)"
+    formula = "z = Σ (x - x̄)² / (N - c)    ∂z/∂x = 2 (x - x̄) / (N - c)"
 
     def forward(self, x: Any) -> Any:
         return _rounded(self.variance(x), x)
@@ -66,7 +67,7 @@ class VarBackward0(Deviation):
 
 class StdBackward0(Deviation):
     __slots__ = ()
-    formula = "z = √(Σ (x - x̄)² / (n - c))    ∂z/∂x = (x - x̄) / (z · (n - c)),  0 where z = 0"
+    formula = "z = √(Σ (x - x̄)² / (N - c))    ∂z/∂x = (x - x̄) / (z · (N - c)),  0 where z = 0"
 
     def forward(self, x: Any) -> Any:
         return _rounded(np.sqrt(self.variance(x)), x)
@@ -79,9 +80,11 @@ class VarMeanBackward0(MultiOutputOperation):
     """The variance and the mean at once; `deviation` is the operation that computes the former."""
 
     __slots__ = ("deviation",)
+    arguments = ("dim", "keepdim", "correction")
+    dim, keepdim, correction = (property(attrgetter(f"deviation.{name}")) for name in arguments)
     row_major = True
     results = ("z", "mean")
-    formula = "z = Σ (x - x̄)² / (n - c), and x̄    ∂x = 2 g₀ (x - x̄) / (n - c) + g₁ / n"
+    formula = "z = Σ (x - x̄)² / (N - c), and x̄    ∂x = 2 g₀ (x - x̄) / (N - c) + g₁ / N"
     returns = staticmethod(lambda *outputs: outputs)
 
     def __init__(self, deviation: Any) -> None:
@@ -107,20 +110,20 @@ class VarMeanBackward0(MultiOutputOperation):
 
 class StdMeanBackward0(VarMeanBackward0):
     __slots__ = ()
-    formula = "z = √(Σ (x - x̄)² / (n - c)), and x̄    ∂x = g₀ (x - x̄) / (z · (n - c)) + g₁ / n"
+    formula = "z = √(Σ (x - x̄)² / (N - c)), and x̄    ∂x = g₀ (x - x̄) / (z · (N - c)) + g₁ / N"
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:  # type: ignore[override]  # it needs z too
         return self.together(None if g[0] is None else self.deviation.grad_x(g[0], x, z), g[1])
 
 
 class LinalgVectorNormBackward0(Reduction):
-    __slots__ = ("order", "to_dtype")
+    __slots__ = ("ord", "to_dtype")
     formula = "z = (Σ |x|ᵖ)^(1/p)    ∂z/∂x = x · |x|ᵖ⁻² / zᵖ⁻¹,  0 where z = 0"
     op = "norm"
 
-    def __init__(self, dim: tuple[int, ...] | None, keepdim: bool, order: float, dtype: Any) -> None:
+    def __init__(self, dim: tuple[int, ...] | None, keepdim: bool, ord: float, dtype: Any) -> None:
         super().__init__(dim, keepdim)
-        self.order, self.to_dtype = float(order), dtype
+        self.ord, self.to_dtype = float(ord), dtype
 
     def forward(self, x: Any) -> Any:
         self.x_shape = x.shape
@@ -130,25 +133,25 @@ class LinalgVectorNormBackward0(Reduction):
     def norm(self, size: Any) -> Any:
         """The norm, given the absolute values of the elements."""
         dims, keep = self.dim, self.keepdim
-        if not self.count and (self.order < 0 or math.isinf(self.order)):
+        if not self.count and (self.ord < 0 or math.isinf(self.ord)):
             dim = next((dim for dim in dims or () if not size.shape[dim]), None)
             on = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-            name = f"the {self.order:g} norm"
+            name = f"the {self.ord:g} norm"
             raise RuntimeError(
                 f"linalg.vector_norm cannot compute {name} on {on} the operation does not have an identity"
             )
-        if self.order == 2:
+        if self.ord == 2:
             return np.sqrt(total(size * size, dims, keepdims=keep))
-        if self.order == 1:
+        if self.ord == 1:
             return total(size, dims, keepdims=keep)
-        if math.isinf(self.order):
-            return (np.max if self.order > 0 else np.min)(size, dims, keepdims=keep)
-        if self.order == 0:
+        if math.isinf(self.ord):
+            return (np.max if self.ord > 0 else np.min)(size, dims, keepdims=keep)
+        if self.ord == 0:
             return np.sum(size != 0, dims, keepdims=keep, dtype=size.dtype)
-        return total(size**self.order, dims, keepdims=keep) ** (1 / self.order)
+        return total(size**self.ord, dims, keepdims=keep) ** (1 / self.ord)
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:
-        p = self.order
+        p = self.ord
         if p == 0:
             return None  # Note [Undefined gradients]
         if p == 1:

@@ -69,7 +69,7 @@ class SumBackward0(SumBackward1):
 class MeanBackward1(SumBackward1):
     __slots__ = ()
     averages = True
-    formula = "z = Σ x / n    ∂z/∂x = 1 / n"
+    formula = "z = Σ x / N    ∂z/∂x = 1 / N"
 
     def forward(self, x: Any) -> Any:
         if x.dtype == np.float16:  # added up in single precision

@@ -62,11 +62,11 @@ def _parse(text: str) -> ast.expr | None:
     if condition:
         before, yes, test, no = condition.groups()
         text = f"{before}(({yes}) if ({test}) else ({no}))"
-    text = text.replace("·", "*").replace("√", "sqrt ").replace("σ", "sigma").replace("½", "0.5")
+    text = text.replace("·", "*").replace("^", "**").replace("√", "sqrt ").replace("σ", "sigma").replace("½", "0.5")
     text = text.replace("log₂", "log2").replace("log₁₀", "log10")
-    text = re.sub(r"([\d⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]*[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ])", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
-    text = re.sub(r"(\d)([a-z])", r"(\1*\2)", text)
-    text = re.sub(rf"\b({'|'.join(FUNCTIONS)}) ([a-z]|\d+)\b", r"\1(\2)", text)
+    text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]+)", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
+    text = re.sub(r"(\d)([a-z])", r"(\1*\2)", re.sub(r"(\d) \(", r"\1*(", text))
+    text = re.sub(rf"\b({'|'.join(FUNCTIONS)}) ([a-z]|[\d.]+)\b", r"\1(\2)", text)
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError):

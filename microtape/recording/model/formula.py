@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -132,28 +132,6 @@ def _are_for_edges(gradients: Sequence[GradientRule], node: NodeRecord) -> bool:
     return len(gradients) <= len(node.edges) and all(edge.node is None for edge in rest)
 
 
-def reduced(formula: str, reduction: str) -> str:
-    """The formula of a loss, which is that of its mean, for `reduction`: "mean", "sum" or "none"."""
-    if reduction == "mean":
-        return formula
-    result, gap, rest = formula.partition("    ")
-    summed = "Σ " if reduction == "sum" else ""
-    result = result.replace("mean of ", summed).replace("mean ", summed)
-    return result + gap + rest.replace(", / n", "").replace("(n · ", "(").replace(" / n", "")
-
-
-def without_operands(formula: str, absent: Collection[str]) -> str:
-    """The formula of a layer without a `bias` or without a `weight`; the formula calls them b and w."""
-    letters = {name[0] for name in absent}
-    if not letters:
-        return formula
-    result, gap, rest = formula.partition("    ")
-    rules = [rule for rule in rest.split(",  ") if not any(rule.startswith(f"∂{one} = ") for one in letters)]
-    whole = result + gap + ",  ".join(rules)
-    whole = whole.replace(" · w", "") if "w" in letters else whole
-    return re.sub(r",? \+ b(?![a-z])", "", whole) if "b" in letters else whole
-
-
 def symbols(node: NodeRecord) -> tuple[str, ...]:
     """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
     gradients = parse_formula(node.formula).gradients
@@ -205,7 +183,7 @@ def work_out(
     index = tuple(index) if index is not None and has_element(term, index) else index_of_largest(term)
     result = term[index].item()
     numbers = {}
-    for symbol in used_symbols(gradient.whole) - ({"n"} if values("n") is None else frozenset()):
+    for symbol in used_symbols(gradient.whole) - {letter for letter in "nN" if values(letter) is None}:
         value = step.grad_outputs[0] if symbol in "gG" and step.grad_outputs else values(symbol)
         numbers[symbol] = element(value, term.shape, index)
     known = {symbol: number for symbol, number in numbers.items() if number is not None}

@@ -5,15 +5,26 @@ A formula is written for x, y and z. Programs have variables of these names, too
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
-from microtape.recording.model.formula import fill_in, formula_of, has_operand_for_each_edge, parse_formula, symbols
+import numpy as np
+
+from microtape.recording.model.formula import (
+    fill_in,
+    formula_of,
+    has_operand_for_each_edge,
+    parse_formula,
+    symbols,
+    used_symbols,
+)
 from microtape.recording.model.model import UNKNOWN, NodeRecord, Operand, Recording
 
 _LONGEST = 20  # characters; a longer name, as of a part of a model, makes a rule hard to read
 _TAKEN = ("g", "G", "n", "e")  # in a formula: the gradient that arrived, a number, and the base of exp
-_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
+_MEANS = ("MeanBackward", "VarBackward", "StdBackward", "MseLossBackward0", "BinaryCrossEntropyBackward0")
+_NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?inf")
 
 
 def is_letter(node: NodeRecord, name: str) -> bool:
@@ -21,16 +32,29 @@ def is_letter(node: NodeRecord, name: str) -> bool:
     return node.kind == "operation" and len(name) == 1
 
 
-def constant_of(node: NodeRecord) -> str | None:
-    """The constant that a formula calls n, such as an exponent."""
-    for operand in node.operands:
-        if operand.ref is None and symbols(node) and _NUMBER.fullmatch(operand.text):
-            return operand.text
-    return None
+def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
+    """What the formula calls n, a number among the operands, and N, over how many elements a mean is taken."""
+    mentioned = used_symbols(node.formula)
+    texts = [one.text.removeprefix("value=") for one in node.operands if one.ref is None]
+    numbers = [text for text in texts if _NUMBER.fullmatch(text)]
+    last = numbers[-1] if numbers else None  # those before it are dimensions, as in `x.index_fill(0, i, 7.0)`
+    count = _count(recording, node) if node.name.startswith(_MEANS) else None
+    return {letter: text for letter, text in (("n", last), ("N", count)) if letter in mentioned and text is not None}
+
+
+def _count(recording: Recording, node: NodeRecord) -> str | None:
+    """Over how many elements a mean is taken; None if that is not known."""
+    shapes = [recording.tensors[one.ref.tensor].shape for one in node.operands if one.ref is not None]
+    output = node.outputs[0] if node.outputs else None
+    means = math.prod(recording.tensors[output.tensor].shape) if output is not None else 0
+    try:
+        return str(math.prod(np.broadcast_shapes(*shapes)) // means)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Operand], str]) -> Mapping[str, str]:
-    """The names of the formula's symbols in the program; empty if the symbols are unclear.
+    """The names of the formula's symbols in the program: those of tensors only if all of them are clear.
 
     Args:
         recording: the recording of the node.
@@ -39,22 +63,21 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
     """
     if node.kind == "accumulate":
         return {"x": recording.label(node.id)}
+    constants = constants_of(recording, node)
     found: dict[str, str] = {}
     operands = [one for one in node.operands if one.ref is not None]
     if len(node.operands) > len(node.edges) and any(_is_mask(recording, one) for one in operands):
-        return {}  # `where(mask, x, 0.0)`: the symbols are those of x and 0.0
+        return constants  # `where(mask, x, 0.0)`: the symbols are those of x and 0.0
     for symbol, one in zip(symbols(node), operands, strict=False):
         name, made = operand(one), recording.tensors[one.ref.tensor].node if one.ref is not None else None
         found[symbol] = name if made is None or _is_clear(name) else f"%{made}"
-    if (number := constant_of(node)) is not None:
-        found["n"] = number
     if has_operand_for_each_edge(node):
         every = zip(parse_formula(node.formula).gradients, node.operands, strict=True)
         found |= {rule.symbol: one.text for rule, one in every if one.ref is None and _is_constant(one)}
     if found and node.outputs:
         name = recording.label(node.id)  # of a tensor that is overwritten, an operand has the same one
         found["z"] = found["Z"] = name if _is_clear(name) and name not in found.values() else f"%{node.id}"
-    return found
+    return found | constants
 
 
 def _is_mask(recording: Recording, operand: Operand) -> bool:

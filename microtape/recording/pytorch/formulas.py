@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from microtape.recording.model.formula import reduced, without_operands
+from microtape.recording.model.formula_arguments import reduced, with_constants, without_operands
 
 _ATTENTION = (
     "Z = P · V, P = softmax(Q · Kᵀ / √d + mask)    ∂V = Pᵀ · G,  with S = P · (G · Vᵀ - Σ G · Z) / √d:  ∂Q = S · K,  "
@@ -47,15 +47,15 @@ FORMULAS = {
     "∂w = Σ g · x / r",
     "LinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
     "MkldnnLinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
-    "SoftMarginLossBackward0": "z = mean ln(1 + e^(-x · y))    ∂x = -y / (1 + e^(x · y)) · g / n",
+    "SoftMarginLossBackward0": "z = mean ln(1 + e^(-x · y))    ∂x = -y / (1 + e^(x · y)) · g / N",
     "AdaptiveMaxPool2DBackward0": "z = the largest of each window    ∂x = g where it stood, 0 elsewhere",
     "MaxPool3DWithIndicesBackward0": "z = the largest of each window    ∂x = g where it stood, 0 elsewhere",
-    "AvgPool3DBackward0": "z = the mean of each window    ∂x = g / n, added up over the windows",
-    "AdaptiveAvgPool3DBackward0": "z = the mean of each window    ∂x = g / n, added up over the windows",
+    "AvgPool3DBackward0": "z = the mean of each window    ∂x = g / N, added up over the windows",
+    "AdaptiveAvgPool3DBackward0": "z = the mean of each window    ∂x = g / N, added up over the windows",
     "UnsafeIndexBackward0": _PICKED,
     "TakeBackward0": _PICKED,
     **{f"NormBackward{n}": _NORM for n in range(4)},
-    "DistBackward0": "z = (Σ |x - y|ᵖ)^(1/p)    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹, d = x - y,  ∂y = -∂x",
+    "DistBackward0": "z = (Σ |d|ᵖ)^(1/p), d = x - y    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹,  ∂y = -∂x",
 }
 """By torch's name of a node; those of microtape's own operations are in their classes."""
 
@@ -106,18 +106,13 @@ def _convolution(node: Any, usual: str) -> str:
     return usual if any(node._saved_bias_sym_sizes_opt or ()) else without_operands(usual, ("bias",))
 
 
-def _product(node: Any, usual: str) -> str:
-    if node._saved_alpha == node._saved_beta == 1:
-        return usual.replace("α · ", "").replace("β · ", "")
-    return usual
-
-
 def _scaled(node: Any, usual: str) -> str:
     """`torch.add(x, y, alpha=2)`."""
     alpha = getattr(node, "_saved_alpha", 1)
     if alpha == 1:
         return usual
-    return f"z = x {'-' if 'x - y' in usual else '+'} α · y, α = {alpha:g}    ∂x = g,  ∂y = {_signed(usual)}α · g"
+    signs = ("-", "-") if "x - y" in usual else ("+", "")
+    return with_constants("z = x {} α · y    ∂z/∂x = 1,  ∂z/∂y = {}α".format(*signs), [("α", alpha)])
 
 
 def _attention(node: Any, usual: str) -> str:
@@ -126,10 +121,6 @@ def _attention(node: Any, usual: str) -> str:
         return usual.replace(" + mask", " + causal mask")
     masks = [getattr(node, raw) for raw in ("_raw_saved_attn_mask", "_raw_saved_attn_bias") if hasattr(node, raw)]
     return usual if any(getattr(one, "data", one) is not None for one in masks) else usual.replace(" + mask", "")
-
-
-def _signed(usual: str) -> str:
-    return "-" if "x - y" in usual else ""
 
 
 def _gelu(node: Any, usual: str) -> str:
@@ -154,8 +145,6 @@ ADAPTED: dict[str, Callable[[Any, str], str]] = {
     "NativeLayerNormBackward0": _norm,
     "NativeGroupNormBackward0": _norm,
     "ConvolutionBackward0": _convolution,
-    "AddmmBackward0": _product,
-    "BaddbmmBackward0": _product,
     "AddBackward0": _scaled,
     "SubBackward0": _scaled,
     "GeluBackward0": _gelu,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from microtape.basics.function_name import function_name
+from microtape.recording.model.formula_arguments import constants_in, with_constants
 from microtape.recording.model.model import NodeKind
 from microtape.recording.pytorch.calls.custom_operators import operator_name
 from microtape.recording.pytorch.formulas import ADAPTED, FORMULAS, formula_of
@@ -47,6 +48,7 @@ class About(NamedTuple):
     formula: str
     saved: tuple[tuple[str, str, str], ...]  # (attribute, its raw one, the name in the formula) of saved tensors
     adapts: bool = False  # whether the formula depends on the arguments of the call
+    constants: tuple[tuple[str, str], ...] = ()  # (attribute, letter in the formula) of arguments that are numbers
     dimensions: tuple[str, ...] = ()  # the attributes that say along which dimensions it works
 
 
@@ -61,9 +63,12 @@ def about_node(node: Any) -> About:
         if kind.__name__ == _UNREGISTERED:
             return about_dropped(node.name().removeprefix("torch::autograd::"))
         described = _ABOUT[kind] = _about(kind)
-    if not described.adapts or (formula := formula_of(node, described.formula)) == described.formula:
-        return described
-    return _adapted(kind, formula)
+    formula = described.formula
+    if described.adapts:
+        formula = formula_of(node, formula)
+    if described.constants:
+        formula = with_constants(formula, [(letter, getattr(node, name)) for name, letter in described.constants])
+    return described if formula == described.formula else _adapted(kind, formula)
 
 
 @functools.lru_cache(1024)
@@ -84,8 +89,15 @@ def _about(kind: Any) -> About:
         if attribute.startswith("_saved_") and hasattr(kind, f"_raw{attribute}")
     ]
     ordered = tuple(sorted(saved, key=lambda one: one[2]))
-    dimensions = tuple([one for one in dir(kind) if _DIMENSION.fullmatch(one)])
-    return about_dropped(name)._replace(saved=ordered, adapts=name in ADAPTED, dimensions=dimensions)
+    dropped = about_dropped(name)
+    plain = [one for one in dir(kind) if one.startswith("_saved_") and not hasattr(kind, f"_raw{one}")]
+    constants = constants_in(dropped.formula, [one.removeprefix("_saved_") for one in plain])
+    return dropped._replace(
+        saved=ordered,
+        adapts=name in ADAPTED,
+        constants=tuple([(f"_saved_{one}", letter) for one, letter in constants]),
+        dimensions=tuple([one for one in plain if _DIMENSION.fullmatch(one)]),
+    )
 
 
 def dimension_texts(node: Any, about: About) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from microtape.recording import Recorder
 from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formula import element, gradient_of, index_of_largest, parse_formula, symbols
+from microtape.recording.model.formula_names import constants_of
 from microtape.recording.model.model import NodeRecord, Recording
 
 CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -50,22 +53,117 @@ def test_a_rule_that_is_arithmetic_gives_the_gradient(name: str) -> None:
         assert computed == pytest.approx(sent, rel=1e-5), rule
 
 
-MATRICES: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
-    "linear": (
-        lambda t, x, y: t.nn.functional.linear(x, y, y[0]),
-        "Z = X + Y · W    ∂X = G,  ∂Y = G · Wᵀ,  ∂W = Yᵀ · G",
+WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
+    "addmm": (lambda t, x, y, n: t.addmm(x, x, y, beta=n), "Z = {n} · X + Y · W    ∂X = {n} · G,  ∂Y = G · Wᵀ,"),
+    "addmv": (lambda t, x, y, n: t.addmv(x[0], y, x[1], alpha=n), "z = x + {n} · Y · w    ∂x = g,  ∂Y = {n} · g ⊗ w,"),
+    "addr": (lambda t, x, y, n: t.addr(x, y[0], x[1], alpha=n), "Z = X + {n} · y ⊗ w    ∂X = G,  ∂y = {n} · G · w,"),
+    "baddbmm": (lambda t, x, y, n: t.baddbmm(x[None], x[None], y[None], alpha=n), "Z = X + {n} · Y · W    ∂X = G,"),
+    "index_add": (lambda t, x, y, n: x.index_add(0, t.arange(3), y, alpha=n), "z = x, with {n} · y added at [index]"),
+    "add": (lambda t, x, y, n: t.add(x, y, alpha=n), "z = x + {n} · y    ∂z/∂x = 1,  ∂z/∂y = {n}"),
+    "sub": (lambda t, x, y, n: t.sub(x, y, alpha=n), "z = x - {n} · y    ∂z/∂x = 1,  ∂z/∂y = -{n}"),
+    "sub_": (lambda t, x, y, n: x.clone().sub_(y, alpha=n), "z = x - {n} · y    ∂z/∂x = 1,  ∂z/∂y = -{n}"),
+    "rsub": (lambda t, x, y, n: t.rsub(x, y, alpha=n), "z = y - {n} · x    ∂z/∂x = -{n},  ∂z/∂y = 1"),
+    "addcmul": (lambda t, x, y, n: t.addcmul(x, y, y, value=n), "z = x + {n} · y · w    ∂z/∂x = 1,  ∂z/∂y = {n} · w,"),
+    "addcdiv": (lambda t, x, y: t.addcdiv(x, y, y), "z = x + y / w    ∂z/∂x = 1,  ∂z/∂y = 1 / w,  ∂z/∂w = -y / w²"),
+    "lerp": (lambda t, x, y, n: t.lerp(x, y, n), "z = x + {n} · (y - x)    ∂z/∂x = 1 - {n},  ∂z/∂y = {n}"),
+    "square": (lambda t, x, y: x**2, "z = x²    ∂z/∂x = 2 · x"),
+    "cube": (lambda t, x, y: x**3.0, "z = x³    ∂z/∂x = 3 · x²"),
+    "root": (lambda t, x, y: x**0.5, "z = x^0.5    ∂z/∂x = 0.5 · x^(-0.5)"),
+    "inverse": (lambda t, x, y: x**-1, "z = x⁻¹    ∂z/∂x = -1 · x⁻²"),
+    "power of a number": (lambda t, x, y, n: n**x, "z = {n}ʸ    ∂z/∂y = {n}ʸ · ln {n}"),
+    "clamp": (lambda t, x, y, n: x.clamp(-n, n), "z = x within [-{n}, {n}]    ∂z/∂x = 1 inside and at the bounds"),
+    "clamp from below": (lambda t, x, y, n: x.clamp(n), "z = x within [{n}, ∞]    ∂z/∂x = 1 inside"),
+    "clamp from above": (lambda t, x, y, n: x.clamp(max=-n), "z = x within [-∞, -{n}]    ∂z/∂x = 1 inside"),
+    "clamp_min": (lambda t, x, y, n: x.clamp_min(n), "z = max(x, {n})    ∂z/∂x = 1 where x ≥ {n}, else 0"),
+    "norm": (lambda t, x, y: x.norm(), "z = √(Σ |x|²)    ∂z/∂x = x / z,  0 where z = 0"),
+    "norm of order 1": (lambda t, x, y: x.norm(1), "z = Σ |x|    ∂z/∂x = sign x"),
+    "norm of order 3": (lambda t, x, y: t.linalg.vector_norm(x, 3), "z = (Σ |x|ᵖ)^(1/p), p = 3    ∂z/∂x = x ·"),
+    "largest norm": (lambda t, x, y: x.norm(float("inf")), "z = (Σ |x|ᵖ)^(1/p), p = ∞    ∂z/∂x = "),
+    "var": (lambda t, x, y: x.var(), "z = Σ (x - x̄)² / (N - 1)    ∂z/∂x = 2 (x - x̄) / (N - 1)"),
+    "biased var": (lambda t, x, y: x.var(unbiased=False), "z = Σ (x - x̄)² / N    ∂z/∂x = 2 (x - x̄) / N"),
+    "var_mean": (lambda t, x, y, n: t.var_mean(x, correction=n)[0], "z = Σ (x - x̄)² / (N - {n}), and x̄    ∂x = 2 g₀"),
+}  # fmt: skip
+"""Calls with a constant, most of them of a number n, and how the formula of their node begins, on both engines."""
+
+LAYERS_WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
+    "linear": (lambda f, x, y: f.linear(x, y, y[0]), "Z = X + Y · W    ∂X = G,  ∂Y = G · Wᵀ,  ∂W = Yᵀ · G"),
+    "hardtanh": (lambda f, x, y: f.hardtanh(x), "z = x within [-1, 1]    ∂z/∂x = 1 between the bounds"),
+    "relu6": (lambda f, x, y: f.relu6(x), "z = x within [0, 6]    ∂z/∂x = 1 between the bounds"),
+    "leaky_relu": (lambda f, x, y: f.leaky_relu(x), "z = x where x > 0, else 0.01 · x    ∂z/∂x = 1 where x >"),
+    "elu": (lambda f, x, y: f.elu(x), "z = x where x > 0, else (eˣ - 1)    ∂z/∂x = 1 where x > 0, else eˣ"),
+    "elu by n": (lambda f, x, y, n: f.elu(x, n), "z = x where x > 0, else {n} · (eˣ - 1)    ∂z/∂x = 1 where"),
+    "celu": (lambda f, x, y, n: f.celu(x, n), "z = x where x > 0, else {n} · (e^(x / {n}) - 1)    ∂z/∂x = 1"),
+    "softplus": (lambda f, x, y: f.softplus(x), "z = ln(1 + eˣ)    ∂z/∂x = σ(x)"),
+    "softplus by n": (lambda f, x, y, n: f.softplus(x, n), "z = ln(1 + e^({n} · x)) / {n}    ∂z/∂x = σ({n} · x)"),
+    "hardshrink": (lambda f, x, y, n: f.hardshrink(x, n), "z = x where |x| > {n}, else 0"),
+    "softshrink": (lambda f, x, y, n: f.softshrink(x, n), "z = x - {n} where x > {n}, x + {n} where x < -{n}"),
+    "smooth_l1": (lambda f, x, y: f.smooth_l1_loss(x, y), "z = mean of ½ · d² where |d| < 1, else |d| - ½,"),
+    "smooth_l1 by n": (
+        lambda f, x, y, n: f.smooth_l1_loss(x, y, reduction="sum", beta=n),
+        "z = Σ ½ · d² / {n} where |d| < {n}, else |d| - ½ · {n},  d = x - y    ∂z/∂x = d / {n} within [-1, 1]",
     ),
-    "addmm": (
-        lambda t, x, y: t.addmm(x, x, y, beta=2),
-        "Z = β · X + α · Y · W    ∂X = β · G,  ∂Y = α · G · Wᵀ,  ∂W = α · Yᵀ · G",
+    "huber": (
+        lambda f, x, y, n: f.huber_loss(x, y, delta=n),
+        "z = mean of ½ · d² where |d| < {n}, else {n} · (|d| - ½ · {n}),  d = x - y    ∂z/∂x = d within [-{n}, {n}]",
     ),
+}  # fmt: skip
+"""The same for functions of `nn.functional`."""
+
+WITH_CONSTANTS |= {
+    name: (lambda t, *rest, call=call: call(t.nn.functional, *rest), formula)
+    for name, (call, formula) in LAYERS_WITH_CONSTANTS.items()
 }
 
 
-@pytest.mark.parametrize("name", MATRICES)
-def test_a_product_names_its_scales_only_if_it_has_some(name: str) -> None:
-    call, formula = MATRICES[name]
-    assert formula in [node.formula for node in recorded(call, (3, 3)).nodes]
+@pytest.mark.parametrize("name", WITH_CONSTANTS)
+@pytest.mark.parametrize("engine", ["torch", "microtape"])
+@pytest.mark.parametrize("n", [2, 0.25])
+def test_a_formula_has_the_numbers_of_its_call(name: str, engine: str, n: float) -> None:
+    call, formula = WITH_CONSTANTS[name]
+    numbers = (n,) if "{n}" in formula else ()
+    formulas = [node.formula for node in recorded(lambda t, x, y: call(t, x, y, *numbers), (3, 3), engine).nodes]
+    assert any(one.startswith(formula.format(n=n)) for one in formulas), formulas
+
+
+@pytest.mark.parametrize("name", [name for name, (_, formula) in WITH_CONSTANTS.items() if "{n}" in formula])
+def test_both_engines_show_the_number_among_the_operands(name: str) -> None:
+    call, _ = WITH_CONSTANTS[name]
+    shown = [
+        [
+            one.text.rpartition("=")[2]
+            for node in recorded(lambda t, x, y: call(t, x, y, 0.25), (3, 3), engine).nodes
+            for one in node.operands
+            if "0.25" in one.text
+        ]
+        for engine in ("torch", "microtape")
+    ]
+    assert shown[0] == shown[1] != []
+
+
+COUNTS: dict[str, tuple[Callable[[Any, Any, Any], Any], dict[str, str]]] = {
+    "mean": (lambda t, x, y: x.mean(), {"N": "12"}),
+    "mean of rows": (lambda t, x, y: x.mean(1), {"N": "4"}),
+    "mean of columns": (lambda t, x, y: x.mean(dim=0), {"N": "3"}),
+    "std of columns": (lambda t, x, y: x.std(0), {"N": "3"}),
+    "mse": (lambda t, x, y: t.nn.functional.mse_loss(x, y), {"N": "12"}),
+    "sum of rows": (lambda t, x, y: x.sum(1), {}),
+    "pooling": (lambda t, x, y: t.nn.functional.avg_pool2d(x[None], 2), {}),
+    "fill": (lambda t, x, y: x.index_fill(0, t.tensor([0]), 7.0), {"n": "7.0"}),
+    "mask": (lambda t, x, y: x.masked_fill(y > 1, float("-inf")), {"n": "-inf"}),
+    "padding": (lambda t, x, y: t.nn.functional.pad(x, (1, 1), value=3.0), {"n": "3.0"}),
+    "power": (lambda t, x, y: x**3, {}),
+}
+"""Calls of a matrix x, most of them with a number that is none of the formula, and what the formula calls n and N."""
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("engine", ["torch", "microtape"])
+def test_a_count_is_that_of_the_elements_and_a_number_is_no_dimension(name: str, engine: str) -> None:
+    call, expected = COUNTS[name]
+    recording = recorded(call, (3, 4), engine)
+    *_, node, summed = [one for one in recording.nodes if one.kind == "operation"]
+    assert summed.op == "sum"
+    assert constants_of(recording, node) == expected
 
 
 def test_a_norm_in_training_is_not_one_in_evaluation() -> None:
@@ -138,17 +236,16 @@ def test_the_common_nodes_have_a_formula(word: str) -> None:
     assert parsed.result
 
 
-def recorded(call: Callable[[Any, Any, Any], Any], shape: tuple[int, ...] = (3,)) -> Recording:
+def recorded(call: Callable[[Any, Any, Any], Any], shape: tuple[int, ...] = (3,), engine: str = "torch") -> Recording:
     """The pass behind the sum of what a call computes of two tensors, each of which has a history of its own."""
-    import torch
-
     from microtape.recording.pytorch.recorder import TorchRecorder
 
+    module: Any = importlib.import_module(engine)
     count = int(np.prod(shape))
-    x, y = (torch.linspace(low, low + 1, count).reshape(shape).requires_grad_() for low in (0.2, 0.5))
-    recorder = TorchRecorder()
+    x, y = (module.linspace(low, low + 1, count).reshape(shape).requires_grad_() for low in (0.2, 0.5))
+    recorder = TorchRecorder() if engine == "torch" else Recorder()
     with recorder:
-        call(torch, x, y).sum().backward()
+        call(module, x, y).sum().backward()
     return recorder.recording
 
 
@@ -172,7 +269,6 @@ def evaluated(recording: Recording, node: NodeRecord, step: Any) -> Iterator[tup
         numbers["g"] = element(step.grad_outputs[0], one.term.shape, at)
         given = [float(operand.text) for operand in node.operands if operand.ref is None and operand.text.isdigit()]
         numbers |= {"n": 3.0 if node.op in ("mean", "mse_loss", "binary_cross_entropy") else next(iter(given), None)}
-        numbers["α"] = 3.0
         computed = evaluate(rule.whole, {key: number for key, number in numbers.items() if number is not None})
         if computed is not None:
             yield rule.whole, computed, float(one.term[at])

@@ -80,7 +80,7 @@ def _gives(
 def _mixes(program: Program, node: NodeRecord, shape: tuple[int, ...], index: _Index) -> bool:
     """Whether an element of the result is known to be made of many elements of an operand."""
     result = parse_formula(node.formula).result
-    if re.search(r"[A-Z∗⊗]", result):  # matrices are capitals
+    if re.search(r"[A-MO-Z∗⊗]", result):  # matrices are capitals, but for N, a count
         return True
     values = [program.recording.value(ref) for ref in operand_refs(node)]
     return any(isinstance(one, np.ndarray) and element(one, shape, index) is None for one in values)

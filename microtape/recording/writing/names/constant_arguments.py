@@ -33,8 +33,8 @@ _WRITTEN = frozenset(
 )  # by id: a metaclass may forbid hashing
 _MOST_BITS = 1000
 _USUAL: dict[str, Any] = {
-    "alpha": 1, "beta": 1, "scale": 1, "diagonal": 0, "offset": 0, "stride": 1, "padding": 0, "dilation": 1,
-    "reduction": "mean", "ignore_index": -100, "count_padding": True, "padding_idx": -1,
+    "alpha": 1, "beta": 1, "scale": 1, "correction": 1, "diagonal": 0, "offset": 0, "stride": 1, "padding": 0,
+    "dilation": 1, "reduction": "mean", "ignore_index": -100, "count_padding": True, "padding_idx": -1,
 }  # fmt: skip
 _ARRAYS = {"target", "weight", "pos_weight"}  # arguments of losses that have no derivative
 _MOST_ELEMENTS = 8  # of an array that is written out

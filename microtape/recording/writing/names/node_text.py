@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple
 
-from microtape.recording.model.formula import reduced, without_operands
+from microtape.recording.model.formula_arguments import LETTERS, constants_in, reduced, with_constants, without_operands
 from microtape.recording.writing.names.constant_arguments import constants_of
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
@@ -56,7 +56,15 @@ def _formula_of(node: Node) -> str:
     if isinstance(done, Operation):
         formula = reduced(formula, getattr(done, "reduction", "mean"))
         formula = without_operands(formula, absent_operands(done))
+        kind: Any = type(done)
+        formula = with_constants(formula, [(letter, getattr(done, name)) for name, letter in _constants(kind)])
     return formula
+
+
+@functools.cache
+def _constants(kind: Any) -> tuple[tuple[str, str], ...]:
+    """The attributes of a class of operations that its formula mentions, each with its letter."""
+    return constants_in(kind.formula, [name for name in LETTERS if hasattr(kind, name)])
 
 
 def absent_operands(node: Node) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ import pytest
 
 import microtape as mt
 from microtape.nn import functional as F  # noqa: N812 - as users write it
-from microtape.recording.model.formula import gradient_of, reduced, symbols
+from microtape.recording.model.formula import gradient_of, symbols
+from microtape.recording.model.formula_arguments import reduced
 from microtape.recording.model.model import NodeRecord
 
 X = {"x": (1, 2, 4, 4), "w": (2, 2, 3, 3)}
@@ -123,7 +124,7 @@ def test_the_formula_of_a_loss_is_that_of_its_reduction(reduction):
         F.mse_loss(x, mt.zeros(2, 3), reduction=reduction)
     formula = r.recording.nodes[-1].formula
     assert formula.startswith({"mean": "z = mean (x", "sum": "z = Σ (x", "none": "z = (x"}[reduction])
-    assert ("/ n" in formula) == (reduction == "mean")
-    assert reduced("z = mean of x    ∂x = g / n", reduction).startswith(
+    assert ("/ N" in formula) == (reduction == "mean")
+    assert reduced("z = mean of x    ∂x = g / N", reduction).startswith(
         "z = mean of" if reduction == "mean" else "z = "
     )

@@ -765,7 +765,7 @@ def test_constants_are_operands():
         "accumulate": [],
         "pow": ["3"],
         "sum": ["dim=1", "keepdim=True"],
-        "clamp": ["max=5", "min=1"],
+        "clamp": ["min=1", "max=5"],
         "softmax": ["dim=1"],
         "add": [],
         "transpose": ["dim0=0", "dim1=1"],

@@ -191,7 +191,7 @@ class LogSigmoidBackward0(Unary):
 class HardtanhBackward0(Operation):
     __slots__ = ("max_val", "min_val")
     arguments = ("min_val", "max_val")
-    formula = "z = x within [l, h]    ∂z/∂x = 1 between the bounds, else 0"
+    formula = "z = x within [l, h]    ∂z/∂x = 1 where l < x < h, else 0"
 
     def __init__(self, min_val: float, max_val: float) -> None:
         super().__init__()

@@ -89,7 +89,7 @@ class ClampBackward1(WithNumber):
 
     __slots__ = ("max", "min")
     arguments = ("min", "max")
-    formula = "z = x within [l, h]    ∂z/∂x = 1 inside and at the bounds, 0 outside"
+    formula = "z = x within [l, h]    ∂z/∂x = 1 where l ≤ x ≤ h, else 0"
     op = "clamp"
 
     def __init__(self, min: float | None, max: float | None) -> None:

@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -28,6 +29,7 @@ FUNCTIONS: Mapping[str, Callable[[float], float]] = {
     "arsinh": np.arcsinh,
     "arcosh": np.arccosh,
     "artanh": np.arctanh,
+    "abs": np.abs,
     "sign": np.sign,
     "sqrt": np.sqrt,
     "sigma": lambda x: 1 / (1 + np.exp(-x)),
@@ -39,7 +41,9 @@ OPERATORS: Mapping[type[ast.AST], Callable[[float, float], float]] = {
     ast.Div: operator.truediv,
     ast.Pow: operator.pow,
     ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
     ast.Lt: operator.lt,
+    ast.LtE: operator.le,
     ast.Eq: operator.eq,
 }
 
@@ -56,13 +60,24 @@ def evaluate(text: str, numbers: Mapping[str, float]) -> float | None:
         return None
 
 
+def _with_conditions(text: str) -> str:
+    """`1 where x > 0, else 0` and `x / z,  0 where z = 0` as Python writes them, also as the factor of g."""
+    before, inner = ("g · ", text[5:-1]) if text.startswith("g · (") and text.endswith(")") else ("", text)
+    if found := re.fullmatch(r"(.+) where (.+), else (.+)", inner):
+        yes, test, no = found.groups()
+    elif found := re.fullmatch(r"(.+),  (0) (?:where|at) (.+)", inner):
+        no, yes, test = found.groups()
+    else:
+        return text
+    test = test.replace(" = ", " == ").replace("≥", ">=").replace("≤", "<=")
+    return f"{before}(({yes}) if ({test}) else ({no}))"
+
+
 @lru_cache(maxsize=256)
 def _parse(text: str) -> ast.expr | None:
-    condition = re.fullmatch(r"(.*?)\(?(\S+) where (.+), else ([^)]+)\)?", text)
-    if condition:
-        before, yes, test, no = condition.groups()
-        text = f"{before}(({yes}) if ({test}) else ({no}))"
+    text = _with_conditions(text)
     text = text.replace("·", "*").replace("^", "**").replace("√", "sqrt ").replace("σ", "sigma").replace("½", "0.5")
+    text = re.sub(r"\|([^|]+)\|", r"abs(\1)", text).replace("∞", "inf")
     text = text.replace("log₂", "log2").replace("log₁₀", "log10")
     text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]+)", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
     text = re.sub(r"(\d)([a-z])", r"(\1*\2)", re.sub(r"(\d) \(", r"\1*(", text))
@@ -78,16 +93,17 @@ def _value(tree: ast.expr, numbers: Mapping[str, float]) -> float:
     match tree:
         case ast.Constant(value=int() | float() as number):
             return np.float64(number)
-        case ast.Name(id="e"):
-            return np.float64(math.e)
+        case ast.Name(id="e" | "inf" as constant):
+            return np.float64(getattr(math, constant))
         case ast.Name(id=name):
             return numbers[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, numbers)
         case ast.BinOp(left=left, op=op, right=right):
             return OPERATORS[type(op)](_value(left, numbers), _value(right, numbers))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return OPERATORS[type(op)](_value(left, numbers), _value(right, numbers))
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            values = [_value(one, numbers) for one in (left, *others)]
+            return all([OPERATORS[type(op)](*pair) for op, pair in zip(ops, pairwise(values), strict=True)])
         case ast.IfExp(test=test, body=yes, orelse=no):
             return _value(yes if _value(test, numbers) else no, numbers)
         case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]):

@@ -49,6 +49,8 @@ def _with_numbers(formula: str, numbers: tuple[tuple[str, float], ...]) -> str:
 
 
 def _replaced(formula: str, letter: str, number: float) -> str:
+    if letter == "n" and number == 0:
+        return "z = 1    ∂z/∂x = 0"
     if letter == "n":
         formula = formula.replace("xⁿ⁻¹", _power(number - 1)).replace("xⁿ", _power(number))
     if number == 1:
@@ -95,8 +97,16 @@ def reduced(formula: str, reduction: str) -> str:
         return formula
     result, gap, rest = formula.partition("    ")
     summed = "Σ " if reduction == "sum" else ""
-    result = result.replace("mean of ", summed).replace("mean ", summed)
+    result = result.replace(", N = Σ w", "").replace("mean of ", summed).replace("mean ", summed)
     return result + gap + rest.replace(", / N", "").replace("(N · ", "(").replace(" / N", "")
+
+
+def with_positive_weight(formula: str) -> str:
+    """The formula of the binary cross-entropy of logits whose positive targets have a weight p."""
+    steepness = "(1 + (p - 1) · y)"
+    formula = formula.replace("(σ(x) - y)", f"(1 - y - {steepness} · σ(-x))")
+    formula = formula.replace("∂z/∂y = -x / N", "∂z/∂y = ((p - 1) · ln(1 + e⁻ˣ) - x) / N")
+    return formula.replace("+ ln(", f"+ {steepness} · ln(")
 
 
 def without_operands(formula: str, absent: Collection[str]) -> str:
@@ -107,5 +117,5 @@ def without_operands(formula: str, absent: Collection[str]) -> str:
     result, gap, rest = formula.partition("    ")
     rules = [rule for rule in rest.split(",  ") if not any(rule.startswith(f"∂{one} = ") for one in letters)]
     whole = result + gap + ",  ".join(rules)
-    whole = whole.replace(" · w", "") if "w" in letters else whole
+    whole = whole.replace(", N = Σ w", "").replace(" · w", "") if "w" in letters else whole
     return re.sub(r",? \+ b(?![a-z])", "", whole) if "b" in letters else whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from microtape.recording.model.formula_arguments import reduced, with_constants, without_operands
+from microtape.recording.model.formula_arguments import reduced, with_constants, with_positive_weight, without_operands
 
 _ATTENTION = (
     "Z = P · V, P = softmax(Q · Kᵀ / √d + mask)    ∂V = Pᵀ · G,  with S = P · (G · Vᵀ - Σ G · Z) / √d:  ∂Q = S · K,  "
@@ -70,8 +70,19 @@ def formula_of(node: Any, usual: str) -> str:
 
 
 def _reduced(node: Any, usual: str) -> str:
-    """A loss with `reduction="none"` or `"sum"` instead of the mean."""
-    return reduced(usual, ("none", "mean", "sum")[node._saved_reduction])
+    """A loss with `reduction="none"` or `"sum"` instead of the mean, and with the weights that it was given."""
+    if _is_given(node, "pos_weight"):
+        usual = with_positive_weight(usual)
+    usual = reduced(usual, ("none", "mean", "sum")[node._saved_reduction])
+    return usual if _is_given(node, "weight") else without_operands(usual, ("weight",))
+
+
+def _is_given(node: Any, name: str) -> bool:
+    """Whether a call was given an optional tensor, which is only looked at, so that no hook runs.
+
+    Before torch 2.10 that cannot be looked at: it counts as absent.
+    """
+    return getattr(getattr(node, f"_raw_saved_{name}", None), "data", None) is not None
 
 
 _STANDARDISED = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
@@ -83,12 +94,9 @@ def _norm(node: Any, usual: str) -> str:
 
 
 def _absent(node: Any) -> tuple[str, ...]:
-    """The parameters that a norm was not given. What is saved of them is only looked at, so that no hook runs.
-
-    Before torch 2.10 that cannot be looked at: a weight that does not require grad counts as absent.
-    """
+    """The parameters that a norm was not given."""
     _, (weight, _), (bias, _), *_ = node.next_functions
-    if weight is not None or getattr(node._raw_saved_weight, "data", None) is not None:
+    if weight is not None or _is_given(node, "weight"):
         return ()
     return ("weight",) if bias is not None else ("weight", "bias")
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from microtape.recording import Recorder
-from microtape.recording.model.arithmetic import evaluate
-from microtape.recording.model.formula import element, gradient_of, index_of_largest, parse_formula, symbols
+from microtape.recording.model.formula import parse_formula
 from microtape.recording.model.formula_names import constants_of
-from microtape.recording.model.model import NodeRecord, Recording
+from microtape.recording.model.model import Recording
+from tests.support.recorded_rules import contradictions, evaluated_rules
 
 CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "mse mean": lambda t, x, y: t.nn.functional.mse_loss(x, y),
@@ -46,11 +46,19 @@ CALLS: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_rule_that_is_arithmetic_gives_the_gradient(name: str) -> None:
-    recording = recorded(CALLS[name])
-    compared = [one for node, step in steps(recording) for one in evaluated(recording, node, step)]
+    compared = list(evaluated_rules(recorded(CALLS[name])))
     assert compared
     for rule, computed, sent in compared:
         assert computed == pytest.approx(sent, rel=1e-5), rule
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_no_rule_contradicts_the_gradient_that_was_sent(part: int) -> None:
+    import torch
+
+    from microtape.recording.pytorch.recorder import TorchRecorder
+
+    assert contradictions(torch, TorchRecorder, slice(part, None, 6)) == []
 
 
 WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
@@ -71,9 +79,9 @@ WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
     "root": (lambda t, x, y: x**0.5, "z = x^0.5    ∂z/∂x = 0.5 · x^(-0.5)"),
     "inverse": (lambda t, x, y: x**-1, "z = x⁻¹    ∂z/∂x = -1 · x⁻²"),
     "power of a number": (lambda t, x, y, n: n**x, "z = {n}ʸ    ∂z/∂y = {n}ʸ · ln {n}"),
-    "clamp": (lambda t, x, y, n: x.clamp(-n, n), "z = x within [-{n}, {n}]    ∂z/∂x = 1 inside and at the bounds"),
-    "clamp from below": (lambda t, x, y, n: x.clamp(n), "z = x within [{n}, ∞]    ∂z/∂x = 1 inside"),
-    "clamp from above": (lambda t, x, y, n: x.clamp(max=-n), "z = x within [-∞, -{n}]    ∂z/∂x = 1 inside"),
+    "clamp": (lambda t, x, y, n: x.clamp(-n, n), "z = x within [-{n}, {n}]    ∂z/∂x = 1 where -{n} ≤ x ≤ {n}, else 0"),
+    "clamp from below": (lambda t, x, y, n: x.clamp(n), "z = x within [{n}, ∞]    ∂z/∂x = 1 where {n} ≤ x ≤ ∞"),
+    "clamp from above": (lambda t, x, y, n: x.clamp(max=-n), "z = x within [-∞, -{n}]    ∂z/∂x = 1 where -∞ ≤ x"),
     "clamp_min": (lambda t, x, y, n: x.clamp_min(n), "z = max(x, {n})    ∂z/∂x = 1 where x ≥ {n}, else 0"),
     "norm": (lambda t, x, y: x.norm(), "z = √(Σ |x|²)    ∂z/∂x = x / z,  0 where z = 0"),
     "norm of order 1": (lambda t, x, y: x.norm(1), "z = Σ |x|    ∂z/∂x = sign x"),
@@ -87,8 +95,8 @@ WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
 
 LAYERS_WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
     "linear": (lambda f, x, y: f.linear(x, y, y[0]), "Z = X + Y · W    ∂X = G,  ∂Y = G · Wᵀ,  ∂W = Yᵀ · G"),
-    "hardtanh": (lambda f, x, y: f.hardtanh(x), "z = x within [-1, 1]    ∂z/∂x = 1 between the bounds"),
-    "relu6": (lambda f, x, y: f.relu6(x), "z = x within [0, 6]    ∂z/∂x = 1 between the bounds"),
+    "hardtanh": (lambda f, x, y: f.hardtanh(x), "z = x within [-1, 1]    ∂z/∂x = 1 where -1 < x < 1"),
+    "relu6": (lambda f, x, y: f.relu6(x), "z = x within [0, 6]    ∂z/∂x = 1 where 0 < x < 6"),
     "leaky_relu": (lambda f, x, y: f.leaky_relu(x), "z = x where x > 0, else 0.01 · x    ∂z/∂x = 1 where x >"),
     "elu": (lambda f, x, y: f.elu(x), "z = x where x > 0, else (eˣ - 1)    ∂z/∂x = 1 where x > 0, else eˣ"),
     "elu by n": (lambda f, x, y, n: f.elu(x, n), "z = x where x > 0, else {n} · (eˣ - 1)    ∂z/∂x = 1 where"),
@@ -247,31 +255,6 @@ def recorded(call: Callable[[Any, Any, Any], Any], shape: tuple[int, ...] = (3,)
     with recorder:
         call(module, x, y).sum().backward()
     return recorder.recording
-
-
-def steps(recording: Recording) -> Iterator[tuple[NodeRecord, Any]]:
-    for step in recording.passes[-1].steps:
-        yield recording.nodes[step.node], step
-
-
-def evaluated(recording: Recording, node: NodeRecord, step: Any) -> Iterator[tuple[str, float, float]]:
-    """(rule, what it gives at the largest element, what was sent there) of the rules that can be evaluated."""
-    operands = [one.ref for one in node.operands if one.ref is not None]
-    values = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
-    values |= {"z": recording.value(node.outputs[0])} if node.outputs and node.outputs[0] is not None else {}
-    values |= {use.name: use.value for use in step.saved}
-    for one in step.deliveries:
-        rule = gradient_of(node, one.output)
-        if rule is None or not isinstance(one.term, np.ndarray):
-            continue
-        at = index_of_largest(one.term)
-        numbers = {symbol: element(value, one.term.shape, at) for symbol, value in values.items() if value is not None}
-        numbers["g"] = element(step.grad_outputs[0], one.term.shape, at)
-        given = [float(operand.text) for operand in node.operands if operand.ref is None and operand.text.isdigit()]
-        numbers |= {"n": 3.0 if node.op in ("mean", "mse_loss", "binary_cross_entropy") else next(iter(given), None)}
-        computed = evaluate(rule.whole, {key: number for key, number in numbers.items() if number is not None})
-        if computed is not None:
-            yield rule.whole, computed, float(one.term[at])
 
 
 def test_the_formulas_are_known_in_a_process_that_has_imported_nothing_else() -> None:

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple
 
-from microtape.recording.model.formula_arguments import LETTERS, constants_in, reduced, with_constants, without_operands
+from microtape.recording.model.formula_arguments import (
+    LETTERS,
+    constants_in,
+    reduced,
+    with_constants,
+    with_positive_weight,
+    without_operands,
+)
 from microtape.recording.writing.names.constant_arguments import constants_of
 from microtape.tape.node import Node
 from microtape.tape.operation import Operation
@@ -54,8 +61,11 @@ def _formula_of(node: Node) -> str:
     done: Any = inner(node) if node.kind == "copy_slices" else node
     formula: str = done.formula
     if isinstance(done, Operation):
+        if getattr(done, "pos_weight", None) is not None:
+            formula = with_positive_weight(formula)
         formula = reduced(formula, getattr(done, "reduction", "mean"))
-        formula = without_operands(formula, absent_operands(done))
+        weightless = ("weight",) if getattr(done, "weight", "") is None else ()
+        formula = without_operands(formula, absent_operands(done) or weightless)
         kind: Any = type(done)
         formula = with_constants(formula, [(letter, getattr(done, name)) for name, letter in _constants(kind)])
     return formula

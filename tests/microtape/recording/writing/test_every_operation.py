@@ -9,10 +9,12 @@ import pytest
 
 import microtape as mt
 from microtape.nn import functional as F  # noqa: N812 - as users write it
+from microtape.recording import Recorder
 from tests.parity_ops.rows import operands
 from tests.parity_ops.table import ROWS
 from tests.parity_ops.test_coverage import EXEMPT, mentioned, public
 from tests.support.every_view import drawn, every_pane, printed, stepped, through_a_file
+from tests.support.recorded_rules import contradictions
 from tests.support.recordings.live import leaf
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,6 +57,12 @@ def test_recording_changes_no_result_and_misses_nothing(part):
             found = ran(row)
         assert recorder.recording.faults == (), row.name
         assert all(same(a, b) for a, b in zip(found, expected, strict=True)), row.name
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("part", range(6))
+def test_no_rule_contradicts_the_gradient_that_was_sent(part):
+    assert contradictions(mt, Recorder, slice(part, None, 6)) == []
 
 
 @pytest.mark.sampled(12)

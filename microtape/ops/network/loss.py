@@ -146,8 +146,8 @@ class HuberLossBackward0(PairLoss):
 class BinaryCrossEntropyBackward0(PairLoss):
     __slots__ = ("weight",)
     formula = (
-        "z = -mean (y · ln x + (1 - y) · ln(1 - x)) · w    ∂z/∂x = (x - y) / (N · x · (1 - x)) · w,  "
-        "∂z/∂y = ln(1/x - 1) / N · w"
+        "z = -mean (y · ln x + (1 - y) · ln(1 - x)) · weight    ∂z/∂x = (x - y) / (N · x · (1 - x)) · weight,  "
+        "∂z/∂y = ln(1/x - 1) / N · weight"
     )
 
     def __init__(self, reduction: str, weight: Any) -> None:
@@ -172,7 +172,9 @@ class BinaryCrossEntropyBackward0(PairLoss):
 @refusing(biuc="log_sigmoid_cpu")
 class BinaryCrossEntropyWithLogitsBackward0(PairLoss):
     __slots__ = ("pos_weight", "weight")
-    formula = "z = mean (x · (1 - y) + ln(1 + e⁻ˣ)) · w    ∂z/∂x = (σ(x) - y) / N · w,  ∂z/∂y = -x / N · w"
+    formula = (
+        "z = mean (x · (1 - y) + ln(1 + e⁻ˣ)) · weight    ∂z/∂x = (σ(x) - y) / N · weight,  ∂z/∂y = -x / N · weight"
+    )
     op = "bce_with_logits"
 
     def __init__(self, reduction: str, weight: Any, pos_weight: Any) -> None:

@@ -33,7 +33,7 @@ class NllLossBackward0(Operation):
 
     arguments = ("target", "weight")
     __slots__ = ("ignore_index", "key", "reduction", "shares", "target", "weight", "x_shape")
-    formula = "z = -mean xᵢ,class(i) · w, N = Σ w    ∂x = -g / N · w at each row's class, 0 elsewhere"
+    formula = "z = -mean x[i, class(i)] · weight, N = Σ weight    ∂x = -g / N · weight at each row's class, 0 elsewhere"
     op = "nll_loss"
 
     def __init__(self, target: Any, weight: Any, ignore_index: int, reduction: str) -> None:

@@ -133,7 +133,7 @@ def _are_for_edges(gradients: Sequence[GradientRule], node: NodeRecord) -> bool:
 
 
 def symbols(node: NodeRecord) -> tuple[str, ...]:
-    """The formula's symbols for the node's tensor operands, in order; empty if they are unclear."""
+    """The formula's symbols for the node's first tensor operands, in order; empty if they are unclear."""
     gradients = parse_formula(node.formula).gradients
     operands = [one for one in node.operands if one.ref is not None]
     if has_operand_for_each_edge(node):
@@ -147,10 +147,13 @@ def symbols(node: NodeRecord) -> tuple[str, ...]:
 
 
 def has_operand_for_each_edge(node: NodeRecord) -> bool:
-    """Whether the operands stand in the order of the formula's symbols, constants among them."""
-    if node.kind in ("copy_slices", "error") or len(node.operands) != len(node.edges):
+    """Whether the first operands stand in the order of the formula's symbols, constants among them.
+
+    Others may follow that have no derivative: masks, indices, weights of a loss.
+    """
+    if node.kind in ("copy_slices", "error") or len(node.operands) < len(node.edges):
         return False
-    pairs = zip(node.operands, node.edges, strict=True)
+    pairs = zip(node.operands, node.edges, strict=False)
     is_each = all(one.ref is not None or edge.node is None for one, edge in pairs)
     return is_each and len(parse_formula(node.formula).gradients) == len(node.edges)
 

@@ -97,25 +97,26 @@ def reduced(formula: str, reduction: str) -> str:
         return formula
     result, gap, rest = formula.partition("    ")
     summed = "Σ " if reduction == "sum" else ""
-    result = result.replace(", N = Σ w", "").replace("mean of ", summed).replace("mean ", summed)
+    result = result.replace(", N = Σ weight", "").replace("mean of ", summed).replace("mean ", summed)
     return result + gap + rest.replace(", / N", "").replace("(N · ", "(").replace(" / N", "")
 
 
 def with_positive_weight(formula: str) -> str:
-    """The formula of the binary cross-entropy of logits whose positive targets have a weight p."""
-    steepness = "(1 + (p - 1) · y)"
+    """The formula of the binary cross-entropy of logits whose positive targets have a weight."""
+    steepness = "(1 + (pos_weight - 1) · y)"
     formula = formula.replace("(σ(x) - y)", f"(1 - y - {steepness} · σ(-x))")
-    formula = formula.replace("∂z/∂y = -x / N", "∂z/∂y = ((p - 1) · ln(1 + e⁻ˣ) - x) / N")
+    formula = formula.replace("∂z/∂y = -x / N", "∂z/∂y = ((pos_weight - 1) · ln(1 + e⁻ˣ) - x) / N")
     return formula.replace("+ ln(", f"+ {steepness} · ln(")
 
 
 def without_operands(formula: str, absent: Collection[str]) -> str:
-    """The formula of a layer without a `bias` or without a `weight`; the formula calls them b and w."""
+    """The formula of a layer without a `bias` or a `weight`, which it calls b and w, or of a loss without a weight."""
     letters = {name[0] for name in absent}
     if not letters:
         return formula
     result, gap, rest = formula.partition("    ")
     rules = [rule for rule in rest.split(",  ") if not any(rule.startswith(f"∂{one} = ") for one in letters)]
     whole = result + gap + ",  ".join(rules)
-    whole = whole.replace(", N = Σ w", "").replace(" · w", "") if "w" in letters else whole
+    if "w" in letters:
+        whole = whole.replace(", N = Σ weight", "").replace(" · weight", "").replace(" · w", "")
     return re.sub(r",? \+ b(?![a-z])", "", whole) if "b" in letters else whole

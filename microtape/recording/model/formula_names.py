@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from microtape.recording.model.formatting import format_number
 from microtape.recording.model.formula import (
     fill_in,
     formula_of,
@@ -36,10 +37,13 @@ def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
     """What the formula calls n, a number among the operands, and N, over how many elements a mean is taken."""
     mentioned = used_symbols(node.formula)
     texts = [one.text.removeprefix("value=") for one in node.operands if one.ref is None]
-    numbers = [text for text in texts if _NUMBER.fullmatch(text)]
-    last = numbers[-1] if numbers else None  # those before it are dimensions, as in `x.index_fill(0, i, 7.0)`
-    count = _count(recording, node) if node.name.startswith(_MEANS) else None
-    return {letter: text for letter, text in (("n", last), ("N", count)) if letter in mentioned and text is not None}
+    numbers = [_shortened(text) for text in texts if _NUMBER.fullmatch(text)]
+    found = {}
+    if "n" in mentioned and numbers:
+        found["n"] = numbers[-1]  # those before it are dimensions, as in `x.index_fill(0, i, 7.0)`
+    if "N" in mentioned and node.name.startswith(_MEANS) and (count := _count(recording, node)) is not None:
+        found["N"] = count
+    return found
 
 
 def _count(recording: Recording, node: NodeRecord) -> str | None:
@@ -66,26 +70,26 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
     constants = constants_of(recording, node)
     found: dict[str, str] = {}
     operands = [one for one in node.operands if one.ref is not None]
-    if len(node.operands) > len(node.edges) and any(_is_mask(recording, one) for one in operands):
-        return constants  # `where(mask, x, 0.0)`: the symbols are those of x and 0.0
     for symbol, one in zip(symbols(node), operands, strict=False):
         name, made = operand(one), recording.tensors[one.ref.tensor].node if one.ref is not None else None
         found[symbol] = name if made is None or _is_clear(name) else f"%{made}"
     if has_operand_for_each_edge(node):
-        every = zip(parse_formula(node.formula).gradients, node.operands, strict=True)
-        found |= {rule.symbol: one.text for rule, one in every if one.ref is None and _is_constant(one)}
+        every = zip(parse_formula(node.formula).gradients, node.operands, strict=False)
+        found |= {rule.symbol: _shortened(one.text) for rule, one in every if one.ref is None and _is_constant(one)}
     if found and node.outputs:
         name = recording.label(node.id)  # of a tensor that is overwritten, an operand has the same one
         found["z"] = found["Z"] = name if _is_clear(name) and name not in found.values() else f"%{node.id}"
     return found | constants
 
 
-def _is_mask(recording: Recording, operand: Operand) -> bool:
-    return operand.ref is not None and recording.tensors[operand.ref.tensor].dtype == "bool"
-
-
 def _is_constant(operand: Operand) -> bool:
     return operand.text == UNKNOWN or _NUMBER.fullmatch(operand.text) is not None
+
+
+def _shortened(text: str) -> str:
+    """A number as formulas show it: `-1e9` for `-1000000000.0`."""
+    is_whole = text.removeprefix("-").isdigit()
+    return format_number(float(text)) if _NUMBER.fullmatch(text) and not is_whole else text
 
 
 def _is_clear(name: str) -> bool:

@@ -22,6 +22,7 @@ from microtape.recording.pytorch.tape_entries import NodeEntry, TensorEntry
 from microtape.recording.pytorch.tensors import tells_history
 from microtape.recording.writing.names.text_names import names_from_text
 
+_PICKING = ("Where", "Masked")  # nodes that read a mask
 _BEGIN_PASSES = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
 """Calls during which passes make nodes, which have no call of their own then."""
 
@@ -91,7 +92,7 @@ def _is_written(entry: NodeEntry, operation: Operation | None) -> bool:
 def _operands(
     tape: Tape, entry: NodeEntry, operation: Operation | None, used: dict[Operation, set[int]]
 ) -> tuple[Operand, ...]:
-    """The node's operands, one for each edge where that can be told, and the constants of its call, or its dimensions.
+    """The node's operands, first one for each edge where that can be told, and constants of its call or dimensions.
 
     A call such as `cross_entropy` makes several nodes: the operands of those inside are known from their edges, and the
     last of them gets what none of them has `used`.
@@ -99,7 +100,9 @@ def _operands(
     given = list(operation.operands) if operation is not None else []
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
     is_last = bool(entry.node.outputs)
-    if is_last and len(given) == len(entry.edges) and entry.is_alone:
+    picks = entry.about.name.startswith(_PICKING)
+    masks = [tape.ref(one) for one in given if picks and one[0].dtype == "bool"]  # which no edge can belong to
+    if is_last and len(given) == len(entry.edges) and entry.is_alone and not masks:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
     at_call = {ref.tensor: ref for ref in map(tape.ref, given)}  # a leaf has been written to since
@@ -109,14 +112,17 @@ def _operands(
         found.append(Operand(ref, "") if to is not None else None)
     taken = used.setdefault(operation, set()) if operation is not None else set()
     taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
-    free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken]
+    free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken and ref not in masks]
     open_ = [i for i, one in enumerate(found) if one is None]
-    saved = [ref for one in entry.saved if (ref := tape.ref((one.tensor, one.version))) in free]
+    kept = {tape.ref((one.tensor, one.version)) for one in entry.saved}
+    saved = [ref for ref in free if ref in kept]
     for i, ref in zip(open_, free if len(free) == len(open_) else saved, strict=False):
         found[i] = Operand(ref, "")
         free.remove(ref)
         taken.add(ref.tensor)
-    rest = [Operand(ref, "") for ref in free] if is_last else []
+    rest = [Operand(ref, "") for ref in (*free, *masks)] if is_last else []
+    if is_last and masks and len(constants) == found.count(None):
+        return (*[one or constants.pop(0) for one in found], *rest)  # `where(mask, x, 0.0)`
     if is_last and constants:
         return (*filter(None, found), *rest, *constants)
     return (

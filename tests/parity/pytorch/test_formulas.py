@@ -156,9 +156,9 @@ COUNTS: dict[str, tuple[Callable[[Any, Any, Any], Any], dict[str, str]]] = {
     "mse": (lambda t, x, y: t.nn.functional.mse_loss(x, y), {"N": "12"}),
     "sum of rows": (lambda t, x, y: x.sum(1), {}),
     "pooling": (lambda t, x, y: t.nn.functional.avg_pool2d(x[None], 2), {}),
-    "fill": (lambda t, x, y: x.index_fill(0, t.tensor([0]), 7.0), {"n": "7.0"}),
+    "fill": (lambda t, x, y: x.index_fill(0, t.tensor([0]), 7.0), {"n": "7"}),
     "mask": (lambda t, x, y: x.masked_fill(y > 1, float("-inf")), {"n": "-inf"}),
-    "padding": (lambda t, x, y: t.nn.functional.pad(x, (1, 1), value=3.0), {"n": "3.0"}),
+    "padding": (lambda t, x, y: t.nn.functional.pad(x, (1, 1), value=3.0), {"n": "3"}),
     "power": (lambda t, x, y: x**3, {}),
 }
 """Calls of a matrix x, most of them with a number that is none of the formula, and what the formula calls n and N."""

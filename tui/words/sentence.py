@@ -137,19 +137,23 @@ class _Writer:
         return line(*self._result(node), ". ", *why)
 
     def _result(self, node: NodeRecord) -> Line:
-        """`mul computed 6 from x and y`."""
-        operands = [line(Span(self._operand(one), "name")) for one in node.operands]
+        """`mul computed 6 from x and y`, `softmax computed [0.5, 0.5] from scores, with dim=-1`."""
+        every = [line(Span(self._operand(one), "name")) for one in node.operands]
+        options = [i for i, one in enumerate(node.operands) if one.ref is None and "=" in one.text]
+        written = self._written(node) if node.in_place and every else None
+        operands = [one for i, one in enumerate(every) if i != written and i not in options]
+        with_ = line(", with ", *sentence_list([every[i] for i in options])) if options else ()
         value = self.cursor.value(node.id)
         result = line(self._number(value, "value") if value is not None else Span("a result that was not kept", "dim"))
-        if node.in_place and operands:
-            written = operands.pop(self._written(node))
+        if written is not None:
             others = line(", using ", *sentence_list(operands)) if operands else ()
             before = self.cursor.overwritten(node.id)
             change = line(" from ", self._number(before, "value")) if before is not None else ()
-            return line(Span(node.op, "op"), " changed ", *written, " in place", *change, " to ", *result, *others)
+            changed = line(" changed ", *every[written], " in place", *change, " to ", *result)
+            return line(Span(node.op, "op"), *changed, *others, *with_)
         given = line(" from ", *sentence_list(operands)) if operands else ()
         results = sentence_list(self._results(node)) if len(node.outputs) > 1 else result
-        return line(Span(node.op, "op"), " computed ", *results, *given)
+        return line(Span(node.op, "op"), " computed ", *results, *given, *with_)
 
     def _written(self, node: NodeRecord) -> int:
         """The position of the operand that the operation wrote to: a Function says which."""

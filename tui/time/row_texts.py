@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 
-from microtape.recording.model.formatting import FEW, format_shape, format_value
+from microtape.recording.model.formatting import FEW, format_argument, format_shape, format_value
 from microtape.recording.model.model import NodeRecord, Operand, Value
 from microtape.recording.model.summary import is_finite
 from microtape.recording.tables.fields import picked
@@ -146,7 +146,7 @@ class RowTexts:
     def operand(self, operand: Operand) -> str:
         """The user's name, else the number of the node that computed it, else a constant's value or shape."""
         if operand.ref is None:
-            return operand.text
+            return format_argument(operand.text)
         tensor = self.timeline.recording.tensors[operand.ref.tensor]
         if tensor.name:
             return tensor.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from microtape.recording.model.formatting import DIGITS, FEW, digits_of_sum, format_shape, format_value
+from microtape.recording.model.formatting import DIGITS, FEW, digits_of_sum, format_argument, format_shape, format_value
 from microtape.recording.model.model import (
     BackwardStep,
     Delivery,
@@ -353,7 +353,7 @@ class _Writer:
 
     def _operand(self, operand: Operand) -> str:
         if operand.ref is None:
-            return operand.text
+            return format_argument(operand.text)
         name = self.cursor.tensor_name(operand.ref)
         return name or format_value(self.cursor.recording.value(operand.ref), 16)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from microtape.recording.model.formatting import format_shape, format_value
+from microtape.recording.model.formatting import format_argument, format_shape, format_value
 from microtape.recording.model.formula_names import is_letter, named_formula
 from microtape.recording.model.model import NodeRecord, Operand, Place, Recording, SavedRecord, SavedUse, TensorRef
 from microtape.recording.moments.moment import Moment
@@ -93,7 +93,7 @@ def call_title(outputs: str, op: str, operands: list[str]) -> str:
 
 def operand_name(now: Moment, operand: Operand) -> str:
     """The name of an operand: that of its tensor, or the text of a constant."""
-    return visible(operand.text, NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
+    return visible(format_argument(operand.text), NAME_WIDTH) if operand.ref is None else tensor_name(now, operand.ref)
 
 
 def formula_text(now: Moment, node: NodeRecord) -> str:

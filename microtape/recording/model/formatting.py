@@ -6,6 +6,7 @@ Nothing here depends on a terminal: widths are counted in characters, and `ascii
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -23,6 +24,7 @@ DIGITS = 4
 FEW = 6
 """An array of at most this many numbers is always listed, if need be only its first numbers."""
 _SHORTEST_STATISTICS = len("0 ± 0 [0, 0]")
+_LONG_NUMBER = re.compile(r"\d+\.\d{5,}(e[-+]?\d+)?")
 _NEGLIGIBLE = 0.1  # standard deviations: a mean so small is about zero, as that of most gradients
 _MOST = 17  # that tell all numbers of float64 apart
 _FEWEST = 2  # significant digits of each number in a list or a description
@@ -55,6 +57,11 @@ def format_number(x: Any, digits: int = DIGITS) -> str:
     if -4 <= power < 6:
         return _without_trailing_zeros(f"{x:.{max(digits - 1 - power, 0)}f}")
     return f"{_without_trailing_zeros(mantissa)}e{power}"
+
+
+def format_argument(text: str) -> str:
+    """An argument as a line has room for it: `2.828` for `2.8284271247461903`, and `alpha=1.673`."""
+    return _LONG_NUMBER.sub(lambda found: format_number(float(found[0])), text)
 
 
 def format_different(x: Any, y: Any) -> tuple[str, str]:

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from microtape.recording.model.formatting import digits_of_sum, format_number, format_shape, format_value
+from microtape.recording.model.formatting import (
+    digits_of_sum,
+    format_argument,
+    format_number,
+    format_shape,
+    format_value,
+)
 from microtape.recording.model.summary import summarize
 
 KINDS = npst.boolean_dtypes() | npst.integer_dtypes() | npst.floating_dtypes(sizes=(16, 32, 64))
@@ -232,3 +238,12 @@ def test_the_text_of_an_array_follows_its_numbers_unless_nobody_can_write_to_it(
     assert format_value(array, 20) == "[5, 2]"
     array.flags.writeable = False
     assert [format_value(array, width) for width in (20, 5, 20)] == ["[5, 2]", "[5, …", "[5, 2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("2.8284271247461903", "2.828"), ("alpha=1.6732632423543772", "alpha=1.673"), ("-1.23456789e-12", "-1.235e-12"),
+     ("0.25", "0.25"), ("1000000", "1000000"), ("(0.123456789, 2)", "(0.1235, 2)")],
+)  # fmt: skip
+def test_a_long_number_among_the_arguments_is_shortened(text: str, shown: str) -> None:
+    assert format_argument(text) == shown

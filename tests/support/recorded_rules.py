@@ -17,7 +17,7 @@ from tests.parity_ops.table import ROWS
 _MOST = 6  # elements of a gradient
 
 EDGES = (
-    "of NaN",
+    "NaN",
     "infinite gradient",
     " at 0",
     "outside",

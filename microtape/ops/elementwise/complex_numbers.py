@@ -26,7 +26,7 @@ __all__ = ["angle", "complex", "conj", "imag", "polar", "real", "view_as_complex
 
 
 class ConjBackward0(Unary):
-    formula = "z = x̄    ∂x = ḡ"
+    formula = "z = conj x    ∂x = conj g"
     floating = False
     forward = staticmethod(np.conjugate)
 

@@ -20,7 +20,10 @@ __all__ = ["copysign", "float_power", "fmax", "fmin"]
 
 @refusing(c="fmax not implemented for complex tensors.")
 class FmaxBackward0(Binary):
-    formula = "z = max(x, y), the number if the other one is NaN    ∂z/∂x = 1 where z is x, else 0"
+    formula = (
+        "z = max(x, y), the number if the other one is NaN    ∂z/∂x = 1 where z is x, else 0,  "
+        "∂z/∂y = 1 where z is y, else 0"
+    )
     forward = staticmethod(np.fmax)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
@@ -32,7 +35,10 @@ class FmaxBackward0(Binary):
 
 @refusing(c="fmin not implemented for complex tensors.")
 class FminBackward0(Binary):
-    formula = "z = min(x, y), the number if the other one is NaN    ∂z/∂x = 1 where z is x, else 0"
+    formula = (
+        "z = min(x, y), the number if the other one is NaN    ∂z/∂x = 1 where z is x, else 0,  "
+        "∂z/∂y = 1 where z is y, else 0"
+    )
     forward = staticmethod(np.fmin)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:

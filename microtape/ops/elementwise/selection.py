@@ -61,7 +61,7 @@ class WhereBackward0(Promoting):
 
 @refusing(c="maximum not implemented for complex tensors.")
 class MaximumBackward0(Binary):
-    formula = "z = max(x, y)    ∂z/∂x = 1 where x > y, ½ where x = y"
+    formula = "z = max(x, y)    ∂z/∂x = 1 where x > y, ½ where x = y,  ∂z/∂y = 1 where y > x, ½ where x = y"
     forward = staticmethod(np.maximum)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:
@@ -73,7 +73,7 @@ class MaximumBackward0(Binary):
 
 @refusing(c="minimum not implemented for complex tensors.")
 class MinimumBackward0(Binary):
-    formula = "z = min(x, y)    ∂z/∂x = 1 where x < y, ½ where x = y"
+    formula = "z = min(x, y)    ∂z/∂x = 1 where x < y, ½ where x = y,  ∂z/∂y = 1 where y < x, ½ where x = y"
     forward = staticmethod(np.minimum)
 
     def grad_x(self, g: Any, x: Any, y: Any) -> Any:

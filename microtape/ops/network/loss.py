@@ -105,7 +105,10 @@ class MseLossBackwardBackward0(Promoting):
 @refusing(biuc="smooth_l1_cpu")
 class SmoothL1LossBackward0(PairLoss):
     __slots__ = ("beta",)
-    formula = "z = mean of ½ · d² / β where |d| < β, else |d| - ½ · β,  d = x - y    ∂z/∂x = d / β within [-1, 1], / N"
+    formula = (
+        "z = mean of ½ · d² / β where |d| < β, else |d| - ½ · β,  d = x - y    ∂z/∂x = d / β within [-1, 1], / N,  "
+        "∂y = -∂x"
+    )
 
     def __init__(self, reduction: str, beta: float) -> None:
         super().__init__(reduction)
@@ -125,7 +128,10 @@ class SmoothL1LossBackward0(PairLoss):
 @refusing(biuc="huber_cpu")
 class HuberLossBackward0(PairLoss):
     __slots__ = ("delta",)
-    formula = "z = mean of ½ · d² where |d| < δ, else δ · (|d| - ½ · δ),  d = x - y    ∂z/∂x = d within [-δ, δ], / N"
+    formula = (
+        "z = mean of ½ · d² where |d| < δ, else δ · (|d| - ½ · δ),  d = x - y    ∂z/∂x = d within [-δ, δ], / N,  "
+        "∂y = -∂x"
+    )
 
     def __init__(self, reduction: str, delta: float) -> None:
         super().__init__(reduction)

@@ -15,6 +15,14 @@ from microtape.ops.shared.kinds import refusal_of, refusing
 from microtape.tape.operation import Operation, call
 from microtape.tape.saved import unpack
 
+STANDARDISED = (
+    "z = x̂ · w + b, x̂ = (x - mean x) / √(σ² + ε)    "
+    "∂x = (ĝ - mean ĝ - x̂ · mean(ĝ · x̂)) / √(σ² + ε), ĝ = g · w,  ∂w = Σ g · x̂,  ∂b = Σ g"
+)
+STANDARDISED_BY_RUNNING = (
+    "z = x̂ · w + b, x̂ = (x - μ) / √(σ² + ε), running μ, σ²    ∂x = g · w / √(σ² + ε),  ∂w = Σ g · x̂,  ∂b = Σ g"
+)
+
 
 class Normalization(Operation):
     """Common: `dims` are the dimensions that mean and variance are taken over.
@@ -26,7 +34,7 @@ class Normalization(Operation):
     __slots__ = ("absent", "center", "dims", "eps", "scale", "x_shape")
     operands = ("x", "weight", "bias")
     row_major = True
-    formula = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
+    formula = STANDARDISED
     center: Any  # x̄
     scale: Any  # 1 / √(σ² + ε)
 
@@ -133,7 +141,7 @@ class FixedBatchNorm(NativeBatchNormBackward0):
 
     __slots__ = ("running_mean", "running_var")
     op = "batch_norm"
-    formula = "z = (x - μ) / √(σ² + ε) · w + b    ∂x = g · w / √(σ² + ε)"
+    formula = STANDARDISED_BY_RUNNING
 
     def __init__(self, dims: tuple[int, ...], eps: float, running_mean: Any, running_var: Any) -> None:
         super().__init__(dims, eps)

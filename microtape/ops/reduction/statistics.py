@@ -56,7 +56,7 @@ class Deviation(Reduction):
 
 class VarBackward0(Deviation):
     __slots__ = ()
-    formula = "z = Σ (x - x̄)² / (N - c)    ∂z/∂x = 2 (x - x̄) / (N - c)"
+    formula = "z = Σ (x - mean x)² / (N - c)    ∂z/∂x = 2 (x - mean x) / (N - c)"
 
     def forward(self, x: Any) -> Any:
         return _rounded(self.variance(x), x)
@@ -67,7 +67,7 @@ class VarBackward0(Deviation):
 
 class StdBackward0(Deviation):
     __slots__ = ()
-    formula = "z = √(Σ (x - x̄)² / (N - c))    ∂z/∂x = (x - x̄) / (z · (N - c)),  0 where z = 0"
+    formula = "z = √(Σ (x - mean x)² / (N - c))    ∂z/∂x = (x - mean x) / (z · (N - c)),  0 where z = 0"
 
     def forward(self, x: Any) -> Any:
         return _rounded(np.sqrt(self.variance(x)), x)
@@ -84,7 +84,7 @@ class VarMeanBackward0(MultiOutputOperation):
     dim, keepdim, correction = (property(attrgetter(f"deviation.{name}")) for name in arguments)
     row_major = True
     results = ("z", "mean")
-    formula = "z = Σ (x - x̄)² / (N - c), and x̄    ∂x = 2 g₀ (x - x̄) / (N - c) + g₁ / N"
+    formula = "z = Σ (x - mean x)² / (N - c), and mean x    ∂x = 2 g₀ (x - mean x) / (N - c) + g₁ / N"
     returns = staticmethod(lambda *outputs: outputs)
 
     def __init__(self, deviation: Any) -> None:
@@ -110,7 +110,7 @@ class VarMeanBackward0(MultiOutputOperation):
 
 class StdMeanBackward0(VarMeanBackward0):
     __slots__ = ()
-    formula = "z = √(Σ (x - x̄)² / (N - c)), and x̄    ∂x = g₀ (x - x̄) / (z · (N - c)) + g₁ / N"
+    formula = "z = √(Σ (x - mean x)² / (N - c)), and mean x    ∂x = g₀ (x - mean x) / (z · (N - c)) + g₁ / N"
 
     def grad_x(self, g: Any, x: Any, z: Any) -> Any:  # type: ignore[override]  # it needs z too
         return self.together(None if g[0] is None else self.deviation.grad_x(g[0], x, z), g[1])

@@ -63,7 +63,10 @@ def evaluate(text: str, numbers: Mapping[str, float]) -> float | None:
 def _with_conditions(text: str) -> str:
     """`1 where x > 0, else 0` and `x / z,  0 where z = 0` as Python writes them, also as the factor of g."""
     before, inner = ("g · ", text[5:-1]) if text.startswith("g · (") and text.endswith(")") else ("", text)
-    if found := re.fullmatch(r"(.+) where (.+), else (.+)", inner):
+    if found := re.fullmatch(r"(.+) where (.+), ½ where .+", inner):
+        yes, test = found.groups()
+        no = f"½ if {test.replace('>', '==').replace('<', '==')} else 0"
+    elif found := re.fullmatch(r"(.+) where (.+), else (.+)", inner):
         yes, test, no = found.groups()
     elif found := re.fullmatch(r"(.+),  (0) (?:where|at) (.+)", inner):
         no, yes, test = found.groups()

@@ -155,7 +155,7 @@ def has_operand_for_each_edge(node: NodeRecord) -> bool:
         return False
     pairs = zip(node.operands, node.edges, strict=False)
     is_each = all(one.ref is not None or edge.node is None for one, edge in pairs)
-    return is_each and len(parse_formula(node.formula).gradients) == len(node.edges)
+    return is_each and _are_for_edges(parse_formula(node.formula).gradients, node)
 
 
 def work_out(

@@ -24,7 +24,9 @@ from microtape.recording.model.model import UNKNOWN, NodeRecord, Operand, Record
 
 _LONGEST = 20  # characters; a longer name, as of a part of a model, makes a rule hard to read
 _TAKEN = ("g", "G", "n", "e")  # in a formula: the gradient that arrived, a number, and the base of exp
-_MEANS = ("MeanBackward", "VarBackward", "StdBackward", "MseLossBackward0", "BinaryCrossEntropy")
+_MEANS = (
+    "MeanBackward", "VarBackward", "StdBackward", "MseLossBackward0", "BinaryCrossEntropy", "HuberLoss", "SmoothL1Loss",
+)  # fmt: skip
 _NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?inf")
 
 

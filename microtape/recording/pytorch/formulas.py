@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from microtape.ops.network.normalization import STANDARDISED, STANDARDISED_BY_RUNNING
+from microtape.ops.shape.transposition import TransposeBackward0
 from microtape.recording.model.formula_arguments import reduced, with_constants, with_positive_weight, without_operands
 
 _ATTENTION = (
@@ -43,7 +45,7 @@ FORMULAS = {
     "RreluWithNoiseBackward0": "z = r · x, r = 1 where x > 0, else random    ∂x = g · r",
     "CtcLossBackward0": "z = -ln of the probability of all alignments with y    ∂x = eˣ - the share of each class, · g",
     "WeightNormInterfaceBackward0": "z = y · x / |x|    ∂x = y · (g - x · Σ g · x / |x|²) / |x|,  ∂y = Σ g · x / |x|",
-    "FusedRmsNormBackward0": "z = x / r · w, r = √(mean x² + ε)    ∂x = (h - x · mean(h · x) / r²) / r, h = g · w,  "
+    "FusedRmsNormBackward0": "z = x / r · w, r = √(mean x² + ε)    ∂x = (ĝ - x · mean(ĝ · x) / r²) / r, ĝ = g · w,  "
     "∂w = Σ g · x / r",
     "LinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
     "MkldnnLinearBackward0": "Z = X · Wᵀ + b    ∂X = G · W,  ∂W = Gᵀ · X,  ∂b = Σ G",
@@ -54,6 +56,7 @@ FORMULAS = {
     "AdaptiveAvgPool3DBackward0": "z = the mean of each window    ∂x = g / N, added up over the windows",
     "UnsafeIndexBackward0": _PICKED,
     "TakeBackward0": _PICKED,
+    "TransposeBackward1": TransposeBackward0.formula,
     **{f"NormBackward{n}": _NORM for n in range(4)},
     "DistBackward0": "z = (Σ |d|ᵖ)^(1/p), d = x - y    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹,  ∂y = -∂x",
 }
@@ -85,12 +88,8 @@ def _is_given(node: Any, name: str) -> bool:
     return getattr(getattr(node, f"_raw_saved_{name}", None), "data", None) is not None
 
 
-_STANDARDISED = "z = x̂ · w + b, x̂ = (x - x̄) / √(σ² + ε)    ∂x = (h - h̄ - x̂ · mean(h · x̂)) / √(σ² + ε), h = g · w"
-_OF_PARAMETERS = ",  ∂w = Σ g · x̂,  ∂b = Σ g"
-
-
 def _norm(node: Any, usual: str) -> str:
-    return without_operands(_STANDARDISED + _OF_PARAMETERS, _absent(node))
+    return without_operands(usual, _absent(node))
 
 
 def _absent(node: Any) -> tuple[str, ...]:
@@ -102,10 +101,7 @@ def _absent(node: Any) -> tuple[str, ...]:
 
 
 def _batch_norm(node: Any, usual: str) -> str:
-    if node._saved_training:
-        return _norm(node, usual)
-    running = "z = x̂ · w + b, x̂ = (x - μ) / √(σ² + ε), running μ, σ²    ∂x = g · w / √(σ² + ε)"
-    return without_operands(running + _OF_PARAMETERS, _absent(node))
+    return _norm(node, STANDARDISED if node._saved_training else STANDARDISED_BY_RUNNING)
 
 
 def _convolution(node: Any, usual: str) -> str:

@@ -87,9 +87,9 @@ WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
     "norm of order 1": (lambda t, x, y: x.norm(1), "z = Σ |x|    ∂z/∂x = sign x"),
     "norm of order 3": (lambda t, x, y: t.linalg.vector_norm(x, 3), "z = (Σ |x|ᵖ)^(1/p), p = 3    ∂z/∂x = x ·"),
     "largest norm": (lambda t, x, y: x.norm(float("inf")), "z = (Σ |x|ᵖ)^(1/p), p = ∞    ∂z/∂x = "),
-    "var": (lambda t, x, y: x.var(), "z = Σ (x - x̄)² / (N - 1)    ∂z/∂x = 2 (x - x̄) / (N - 1)"),
-    "biased var": (lambda t, x, y: x.var(unbiased=False), "z = Σ (x - x̄)² / N    ∂z/∂x = 2 (x - x̄) / N"),
-    "var_mean": (lambda t, x, y, n: t.var_mean(x, correction=n)[0], "z = Σ (x - x̄)² / (N - {n}), and x̄    ∂x = 2 g₀"),
+    "var": (lambda t, x, y: x.var(), "z = Σ (x - mean x)² / (N - 1)    ∂z/∂x = 2 (x - mean x) / (N - 1)"),
+    "biased var": (lambda t, x, y: x.var(unbiased=False), "z = Σ (x - mean x)² / N    ∂z/∂x = 2 (x - mean x) / N"),
+    "var_mean": (lambda t, x, y, n: t.var_mean(x, correction=n)[0], "z = Σ (x - mean x)² / (N - {n}), and mean x"),
 }  # fmt: skip
 """Calls with a constant, most of them of a number n, and how the formula of their node begins, on both engines."""
 
@@ -183,7 +183,7 @@ def test_a_norm_in_training_is_not_one_in_evaluation() -> None:
         norm.train(mode)
         recording = recorded(lambda t, x, y: norm(x), (3, 2))
         formulas += [node.formula for node in recording.nodes if node.op == "batch_norm"]
-    assert "mean(h · x̂)" in formulas[0]
+    assert "mean(ĝ · x̂)" in formulas[0]
     assert "running" in formulas[1]
 
 

@@ -57,6 +57,7 @@ FORMULAS = {
     "UnsafeIndexBackward0": _PICKED,
     "TakeBackward0": _PICKED,
     "TransposeBackward1": TransposeBackward0.formula,
+    "VdotBackward0": "z = Σ conj x · y    ∂x = y · conj g,  ∂y = g · x",
     **{f"NormBackward{n}": _NORM for n in range(4)},
     "DistBackward0": "z = (Σ |d|ᵖ)^(1/p), d = x - y    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹,  ∂y = -∂x",
 }
@@ -119,6 +120,13 @@ def _scaled(node: Any, usual: str) -> str:
     return with_constants("z = x {} α · y    ∂z/∂x = 1,  ∂z/∂y = {}α".format(*signs), [("α", alpha)])
 
 
+def _distances(node: Any, _usual: str) -> str:
+    """Of each row from each row: microtape has an operation on all differences instead."""
+    rule = "gᵢⱼ · d · |d|ᵖ⁻² / zᵖ⁻¹"
+    formula = f"zᵢⱼ = (Σ |d|ᵖ)^(1/p), d = xᵢ - yⱼ    ∂xᵢ = Σⱼ {rule},  ∂yⱼ = -Σᵢ {rule}"
+    return with_constants(formula, [("p", node._saved_p)])
+
+
 def _attention(node: Any, usual: str) -> str:
     """Attention with the mask of this call, or without one. Before torch 2.10 it is not known whether there is one."""
     if node._saved_is_causal:
@@ -152,5 +160,6 @@ ADAPTED: dict[str, Callable[[Any, str], str]] = {
     "AddBackward0": _scaled,
     "SubBackward0": _scaled,
     "GeluBackward0": _gelu,
+    "CdistBackward0": _distances,
     **dict.fromkeys(_ATTENTIONS, _attention),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +22,7 @@ LETTERS = {
 """What formulas call an argument that is a number, by its name in torch; `self` is the base of a power."""
 _USUAL = {"c": 1, "l": -math.inf, "h": math.inf}  # what None stands for
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_MEAN = re.compile("z = (-?)mean (?:of )?")
 _OPERATORS = ("·", "/", "+", "-")
 
 
@@ -91,13 +92,15 @@ def _of_order(formula: str, _letter: str, p: float) -> str:
     return formula.replace("^(1/p)", f"^(1/p), p = {format_number(p)}".replace("inf", "∞"))
 
 
+@lru_cache(1024)
 def reduced(formula: str, reduction: str) -> str:
     """The formula of a loss, which is that of its mean, for `reduction`: "mean", "sum" or "none"."""
-    if reduction == "mean":
-        return formula
     result, gap, rest = formula.partition("    ")
+    found = _MEAN.match(result)
+    if reduction == "mean" or found is None:
+        return formula
     summed = "Σ " if reduction == "sum" else ""
-    result = result.replace(", N = Σ weight", "").replace("mean of ", summed).replace("mean ", summed)
+    result = f"z = {found[1]}{summed}{result[found.end() :].replace(', N = Σ weight', '')}"
     return result + gap + rest.replace(", / N", "").replace("(N · ", "(").replace(" / N", "")
 
 
@@ -109,7 +112,8 @@ def with_positive_weight(formula: str) -> str:
     return formula.replace("+ ln(", f"+ {steepness} · ln(")
 
 
-def without_operands(formula: str, absent: Collection[str]) -> str:
+@lru_cache(1024)
+def without_operands(formula: str, absent: tuple[str, ...]) -> str:
     """The formula of a layer without a `bias` or a `weight`, which it calls b and w, or of a loss without a weight."""
     letters = {name[0] for name in absent}
     if not letters:

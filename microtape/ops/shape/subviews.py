@@ -77,7 +77,7 @@ class DiagonalBackwardBackward0(PlaceBackward):
 
 class SelectBackward0(ViewOperation):
     __slots__ = ("dim", "index")
-    formula = "z = x[i]    ∂x = g at i, 0 elsewhere"
+    formula = "z = x[i]    ∂x = g at [i], 0 elsewhere"
 
     def __init__(self, dim: int, index: int) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class SelectBackward0(ViewOperation):
 
 class SliceBackward0(ViewOperation):
     __slots__ = ("dim", "part")
-    formula = "z = x[i:j]    ∂x = g at i:j, 0 elsewhere"
+    formula = "z = x[i:j]    ∂x = g at [i:j], 0 elsewhere"
 
     def __init__(self, dim: int, part: slice) -> None:
         super().__init__()

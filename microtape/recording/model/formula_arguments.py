@@ -104,6 +104,18 @@ def reduced(formula: str, reduction: str) -> str:
     return result + gap + rest.replace(", / N", "").replace("(N · ", "(").replace(" / N", "")
 
 
+def with_key(formula: str, dim: int, part: int | slice) -> str:
+    """The formula of one row or of consecutive rows along a dimension, with the key: `x[:, 1:3]` for `x[i:j]`."""
+    text = str(part) if isinstance(part, int) else _slice_text(part)
+    key = f"[..., {text}]" if dim == -1 else f"[{':, ' * dim}{text}]"
+    return formula if dim < -1 else formula.replace("[i]", key).replace("[i:j]", key)
+
+
+def _slice_text(part: slice) -> str:
+    ends = ["" if one is None else str(one) for one in (part.start or None, part.stop)]
+    return ":".join(ends if part.step in (None, 1) else [*ends, str(part.step)])
+
+
 def with_positive_weight(formula: str) -> str:
     """The formula of the binary cross-entropy of logits whose positive targets have a weight."""
     steepness = "(1 + (pos_weight - 1) · y)"

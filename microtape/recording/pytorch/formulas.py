@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from microtape.ops.network.normalization import STANDARDISED, STANDARDISED_BY_RUNNING
 from microtape.ops.shape.transposition import TransposeBackward0
-from microtape.recording.model.formula_arguments import reduced, with_constants, with_positive_weight, without_operands
+from microtape.recording.model.formula_arguments import (
+    reduced,
+    with_constants,
+    with_key,
+    with_positive_weight,
+    without_operands,
+)
 
 _ATTENTION = (
     "Z = P · V, P = softmax(Q · Kᵀ / √d + mask)    ∂V = Pᵀ · G,  with S = P · (G · Vᵀ - Σ G · Z) / √d:  ∂Q = S · K,  "
@@ -120,6 +127,25 @@ def _scaled(node: Any, usual: str) -> str:
     return with_constants("z = x {} α · y    ∂z/∂x = 1,  ∂z/∂y = {}α".format(*signs), [("α", alpha)])
 
 
+def _row(node: Any, usual: str) -> str:
+    index = signed(node._saved_index)
+    return with_key(usual, signed(node._saved_dim), index) if isinstance(index, int) else usual  # or it is symbolic
+
+
+def _rows(node: Any, usual: str) -> str:
+    start, end, step = signed((node._saved_start, node._saved_end, node._saved_step))
+    part = slice(start, None if end == sys.maxsize else end, step)
+    is_known = all(one is None or isinstance(one, int) for one in (start, end, step))
+    return with_key(usual, signed(node._saved_dim), part) if is_known else usual
+
+
+def signed(value: Any) -> Any:
+    """A dimension, index or tuple of them: torch shows -1 as 2⁶⁴ - 1."""
+    if isinstance(value, int):
+        return value - 2**64 if value >= 2**63 else value
+    return tuple(map(signed, value)) if isinstance(value, list | tuple) else value
+
+
 def _distances(node: Any, _usual: str) -> str:
     """Of each row from each row: microtape has an operation on all differences instead."""
     rule = "gᵢⱼ · d · |d|ᵖ⁻² / zᵖ⁻¹"
@@ -161,5 +187,7 @@ ADAPTED: dict[str, Callable[[Any, str], str]] = {
     "SubBackward0": _scaled,
     "GeluBackward0": _gelu,
     "CdistBackward0": _distances,
+    "SelectBackward0": _row,
+    "SliceBackward0": _rows,
     **dict.fromkeys(_ATTENTIONS, _attention),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from microtape.basics.function_name import function_name
 from microtape.recording.model.formula_arguments import constants_in, with_constants
 from microtape.recording.model.model import NodeKind
 from microtape.recording.pytorch.calls.custom_operators import operator_name
-from microtape.recording.pytorch.formulas import ADAPTED, FORMULAS, formula_of
+from microtape.recording.pytorch.formulas import ADAPTED, FORMULAS, formula_of, signed
 from microtape.tape.node import Node
 from microtape.tape.saved_attributes import OPERAND_NAMES, OTHER_NAMES
 
@@ -102,14 +102,7 @@ def _about(kind: Any) -> About:
 
 def dimension_texts(node: Any, about: About) -> tuple[str, ...]:
     """Along which dimensions a node works, as an argument of its call would say it: `dim0=1`."""
-    return tuple([f"{one.removeprefix('_saved_')}={_signed(getattr(node, one))}" for one in about.dimensions])
-
-
-def _signed(value: Any) -> Any:
-    """torch shows a dimension of -1 as 2⁶⁴ - 1."""
-    if isinstance(value, int):
-        return value - 2**64 if value >= 2**63 else value
-    return tuple(map(_signed, value)) if isinstance(value, list | tuple) else value
+    return tuple([f"{one.removeprefix('_saved_')}={signed(getattr(node, one))}" for one in about.dimensions])
 
 
 @functools.cache

@@ -89,6 +89,10 @@ WITH_CONSTANTS: dict[str, tuple[Callable[..., Any], str]] = {
     "largest norm": (lambda t, x, y: x.norm(float("inf")), "z = (Σ |x|ᵖ)^(1/p), p = ∞    ∂z/∂x = "),
     "var": (lambda t, x, y: x.var(), "z = Σ (x - mean x)² / (N - 1)    ∂z/∂x = 2 (x - mean x) / (N - 1)"),
     "biased var": (lambda t, x, y: x.var(unbiased=False), "z = Σ (x - mean x)² / N    ∂z/∂x = 2 (x - mean x) / N"),
+    "a row": (lambda t, x, y: x[1], "z = x[1]    ∂x = g at [1], 0 elsewhere"),
+    "a column": (lambda t, x, y: x[:, 1], "z = x[:, 1]    ∂x = g at [:, 1], 0 elsewhere"),
+    "rows": (lambda t, x, y: x[1:2], "z = x[1:2]    ∂x = g at [1:2], 0 elsewhere"),
+    "columns": (lambda t, x, y: x[:, :2], "z = x[:, :2]    ∂x = g at [:, :2], 0 elsewhere"),
     "var_mean": (lambda t, x, y, n: t.var_mean(x, correction=n)[0], "z = Σ (x - mean x)² / (N - {n}), and mean x"),
 }  # fmt: skip
 """Calls with a constant, most of them of a number n, and how the formula of their node begins, on both engines."""

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple
 
+from microtape.ops.shape.subviews import SelectBackward0, SliceBackward0
 from microtape.recording.model.formula_arguments import (
     LETTERS,
     constants_in,
     reduced,
     with_constants,
+    with_key,
     with_positive_weight,
     without_operands,
 )
@@ -61,6 +63,10 @@ def _formula_of(node: Node) -> str:
     done: Any = inner(node) if node.kind == "copy_slices" else node
     formula: str = done.formula
     if isinstance(done, Operation):
+        if isinstance(done, SelectBackward0):
+            return with_key(formula, done.dim, done.index)
+        if isinstance(done, SliceBackward0):
+            return with_key(formula, done.dim, done.part)
         if getattr(done, "pos_weight", None) is not None:
             formula = with_positive_weight(formula)
         formula = reduced(formula, getattr(done, "reduction", "mean"))

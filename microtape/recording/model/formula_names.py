@@ -51,6 +51,8 @@ def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
 def _count(recording: Recording, node: NodeRecord) -> str | None:
     """Over how many elements a mean is taken; None if that is not known."""
     shapes = [recording.tensors[one.ref.tensor].shape for one in node.operands if one.ref is not None]
+    if not shapes:
+        return None  # inside of a call, before torch 2.5
     output = node.outputs[0] if node.outputs else None
     means = math.prod(recording.tensors[output.tensor].shape) if output is not None else 0
     try:

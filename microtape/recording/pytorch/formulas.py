@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from microtape.ops.network.normalization import STANDARDISED, STANDARDISED_BY_RUNNING
 from microtape.ops.shape.transposition import TransposeBackward0
 from microtape.recording.model.formula_arguments import (
@@ -127,6 +129,11 @@ def _scaled(node: Any, usual: str) -> str:
     return with_constants("z = x {} α · y    ∂z/∂x = 1,  ∂z/∂y = {}α".format(*signs), [("α", alpha)])
 
 
+def _clamped(_node: Any, usual: str) -> str:
+    """From torch 2.14 on, the bounds themselves get no gradient."""
+    return usual.replace("≤", "<").replace("≥", ">") if bool(torch.__version__ >= "2.14") else usual
+
+
 def _row(node: Any, usual: str) -> str:
     index = signed(node._saved_index)
     return with_key(usual, signed(node._saved_dim), index) if isinstance(index, int) else usual  # or it is symbolic
@@ -187,6 +194,7 @@ ADAPTED: dict[str, Callable[[Any, str], str]] = {
     "SubBackward0": _scaled,
     "GeluBackward0": _gelu,
     "CdistBackward0": _distances,
+    **dict.fromkeys(("ClampBackward1", "ClampMinBackward0", "ClampMaxBackward0"), _clamped),
     "SelectBackward0": _row,
     "SliceBackward0": _rows,
     **dict.fromkeys(_ATTENTIONS, _attention),

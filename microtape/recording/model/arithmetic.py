@@ -83,7 +83,7 @@ def _parse(text: str) -> ast.expr | None:
     text = re.sub(r"\|([^|]+)\|", r"abs(\1)", text).replace("∞", "inf")
     text = text.replace("log₂", "log2").replace("log₁₀", "log10")
     text = re.sub(r"([⁰¹²³⁴⁵⁶⁷⁸⁹⁻ˣʸᶻⁿ]+)", lambda m: f"**({m[1].translate(SUPERSCRIPTS)})", text)
-    text = re.sub(r"(\d)([a-z])", r"(\1*\2)", re.sub(r"(\d) \(", r"\1*(", text))
+    text = re.sub(r"(\d)(?!e-?\d)([a-z])", r"(\1*\2)", re.sub(r"(\d) \(", r"\1*(", text))
     text = re.sub(rf"\b({'|'.join(FUNCTIONS)}) ([a-z]|[\d.]+)\b", r"\1(\2)", text)
     try:
         return ast.parse(text, mode="eval").body

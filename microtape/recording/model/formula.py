@@ -22,7 +22,7 @@ from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([A-Za-z]) = ")
 SYMBOL = re.compile(r"(?<![A-Za-z'])([A-Za-z])(?![A-Za-z₀₁₂ᵢⱼ\u0302])")  # x̂ is not x
-FACTOR = re.compile(r"(/ )?(\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which must not become `20` for z = 0
+FACTOR = re.compile(r"(/ )?(\d)(?!e-?\d)([A-Za-z])(?![A-Za-z])")  # `2z`, which must not become `20` for z = 0
 SUPERSCRIPT = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*[ˣʸᶻⁿ][⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ˣʸᶻⁿ]*")
 _BETWEEN_OPERANDS = re.compile(r" (\*\*|[-+*/@]) ")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")

@@ -38,7 +38,7 @@ def is_letter(node: NodeRecord, name: str) -> bool:
 def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
     """What the formula calls n, a number among the operands, and N, over how many elements a mean is taken."""
     mentioned = used_symbols(node.formula)
-    texts = [one.text.removeprefix("value=") for one in node.operands if one.ref is None]
+    texts = [re.sub("^(value|decimals)=", "", one.text) for one in node.operands if one.ref is None]
     numbers = [_shortened(text) for text in texts if _NUMBER.fullmatch(text)]
     found = {}
     if "n" in mentioned and numbers:
@@ -50,7 +50,8 @@ def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
 
 def _count(recording: Recording, node: NodeRecord) -> str | None:
     """Over how many elements a mean is taken; None if that is not known."""
-    shapes = [recording.tensors[one.ref.tensor].shape for one in node.operands if one.ref is not None]
+    operands = node.operands[: len(node.edges)]
+    shapes = [recording.tensors[one.ref.tensor].shape for one in operands if one.ref is not None]
     if not shapes:
         return None  # inside of a call, before torch 2.5
     output = node.outputs[0] if node.outputs else None
@@ -77,9 +78,13 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
     for symbol, one in zip(symbols(node), operands, strict=False):
         name, made = operand(one), recording.tensors[one.ref.tensor].node if one.ref is not None else None
         found[symbol] = name if made is None or _is_clear(name) else f"%{made}"
+    gradients = parse_formula(node.formula).gradients
     if has_operand_for_each_edge(node):
-        every = zip(parse_formula(node.formula).gradients, node.operands, strict=False)
+        every = zip(gradients, node.operands, strict=False)
         found |= {rule.symbol: _shortened(one.text) for rule, one in every if one.ref is None and _is_constant(one)}
+    if found:  # what is not known is no letter either, which might be a name of the program
+        unknown = [rule.symbol for rule, edge in zip(gradients, node.edges, strict=False) if edge.node is None]
+        found = dict.fromkeys([*unknown, *{"n"} & used_symbols(node.formula)], UNKNOWN) | found
     if found and node.outputs:
         name = recording.label(node.id)  # of a tensor that is overwritten, an operand has the same one
         found["z"] = found["Z"] = name if _is_clear(name) and name not in found.values() else f"%{node.id}"

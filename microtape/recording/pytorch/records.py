@@ -102,6 +102,8 @@ def _operands(
     is_last = bool(entry.node.outputs)
     picks = entry.about.name.startswith(_PICKING)
     masks = [tape.ref(one) for one in given if picks and one[0].dtype == "bool"]  # which no edge can belong to
+    inside = not entry.is_alone  # of a call such as `cross_entropy`: its targets are no factors
+    whole = {tape.ref(one).tensor for one in given if inside and one[0].dtype.startswith(("int", "uint"))}
     if is_last and len(given) == len(entry.edges) and entry.is_alone and not masks:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
@@ -114,9 +116,10 @@ def _operands(
     taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
     free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken and ref not in masks]
     open_ = [i for i, one in enumerate(found) if one is None]
+    fitting = [ref for ref in free if ref.tensor not in whole]
     kept = {tape.ref((one.tensor, one.version)) for one in entry.saved}
-    saved = [ref for ref in free if ref in kept]
-    for i, ref in zip(open_, free if len(free) == len(open_) else saved, strict=False):
+    saved = [ref for ref in fitting if ref in kept]
+    for i, ref in zip(open_, fitting if len(fitting) == len(open_) else saved, strict=False):
         found[i] = Operand(ref, "")
         free.remove(ref)
         taken.add(ref.tensor)

@@ -13,7 +13,7 @@ import pytest
 
 from microtape.recording import Recorder
 from microtape.recording.model.formula import parse_formula
-from microtape.recording.model.formula_names import constants_of
+from microtape.recording.model.formula_names import constants_of, named_formula
 from microtape.recording.model.model import Recording
 from tests.support.recorded_rules import contradictions, evaluated_rules
 
@@ -176,6 +176,38 @@ def test_a_count_is_that_of_the_elements_and_a_number_is_no_dimension(name: str,
     *_, node, summed = [one for one in recording.nodes if one.kind == "operation"]
     assert summed.op == "sum"
     assert constants_of(recording, node) == expected
+
+
+NAMED: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
+    "where": (lambda t, x, y: t.where(x > 1, y, 0.5), "= y where mask, else 0.5    "),
+    "where a constant": (lambda t, x, y: t.where(x > 1, t.ones(3, 3), y), "= ones where mask, else y"),
+    "masked_fill": (lambda t, x, y: x.masked_fill(y > 1, -1e9), "= -1e9 where mask, else x    "),
+    "gather": (lambda t, x, y: x.gather(1, t.tensor([[0], [1], [0]])), "[i] = x[index[i]]    "),
+    "minimum": (lambda t, x, y: t.minimum(x, y), "= min(x, y)    "),
+    "weighted": (
+        lambda t, x, y: t.nn.functional.cross_entropy(x, t.tensor([0, 1, 2]), y[0].detach()),
+        "· weight, N = Σ",
+    ),
+    "targets": (
+        lambda t, x, y: t.nn.functional.cross_entropy(x, t.tensor([0, 1, 2]), label_smoothing=0.1),
+        " / constant    ",
+    ),
+    "normalize": (lambda t, x, y: t.nn.functional.normalize(x), ", 1e-12)    "),
+    "dropout": (lambda t, x, y: t.nn.functional.dropout(x, 0.25), "= x · constant    "),
+}
+"""Calls of which not all operands have a gradient, and part of a rule with the names of the program."""
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_rule_names_what_the_node_computes_with_and_nothing_else(name: str) -> None:
+    call, part = NAMED[name]
+    recording = recorded(call, (3, 3))
+    names = {one.id: one.name or ("ones" if one.node is None else f"%{one.node}") for one in recording.tensors}
+    rules = [
+        named_formula(recording, node, lambda one: "constant" if one.ref is None else names[one.ref.tensor])
+        for node in recording.nodes
+    ]
+    assert any(part in one for one in rules), rules
 
 
 def test_a_norm_in_training_is_not_one_in_evaluation() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import NamedTuple
 
 from microtape.recording.model.model import BorderRecord, NodeRecord, Place, Recording
@@ -11,6 +12,7 @@ from microtape.recording.model.source import loop_around, whole_lines
 UPDATE_LATER = "Update it after the last backward that goes through this graph, or compute the graph anew afterwards."
 UNUSED = "Pass allow_unused=True if that is meant; else look for the place where the input left the graph."
 WRITE_ELSEWHERE = "Compute a new tensor there instead of writing into this one, or write into a .clone() of it."
+POWER_OF_ZERO = re.compile(r"(?<![\d.e+-])0[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹]")  # not of 10
 _ROOTS = ("sqrt", "rsqrt", "norm", "linalg_norm", "linalg_vector_norm", "vector_norm", "std", "hypot", "dist", "cdist")
 _DECOMPOSITIONS = ("linalg_eigh", "linalg_eig", "linalg_svd", "svd", "eigh", "eig")
 _DEVIATIONS = ("std", "var", "std_mean", "var_mean")
@@ -105,7 +107,7 @@ def against_not_finite(
         if infinities > 1:
             return "Two infinities meet here. Keep the larger operand finite, such as by subtracting its maximum."
         return "One operand is infinite. Look at where it was made, or keep it finite, such as by .clamp()."
-    if op == "pow" and how.startswith(("0^", "(-", "0 ·")):
+    if op == "pow" and (POWER_OF_ZERO.match(how) or how.startswith(("(-", "0 ·"))):
         return (
             "A power of 0, or of a negative number, has no finite value or derivative there: add a small number first."
         )

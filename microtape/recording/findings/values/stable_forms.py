@@ -9,7 +9,7 @@ import numpy as np
 
 from microtape.recording.findings.histories import SAME_NUMBERS, input_at, inputs
 from microtape.recording.findings.program import Program, operand_refs
-from microtape.recording.findings.remedies import Advice
+from microtape.recording.findings.remedies import POWER_OF_ZERO, Advice
 from microtape.recording.findings.values.rounded_away import kept_number
 from microtape.recording.model.model import NodeRecord, Summary, TensorRef, Value
 
@@ -19,7 +19,6 @@ _TOTALS = ("sum", "mean")
 _FARTHEST = 6  # nodes between a logarithm and what it is taken of
 _LARGE_MATRIX = 16  # rows: if its numbers are unknown, its determinant has probably just become too small
 _LARGEST_MATRIX = 512  # of which the determinant is computed again
-_AT_ZERO = re.compile(r"(?<![\d.e+-])0\^")  # the power of 0, not of 10
 _DIMENSIONS = re.compile(r"(?:dim=)?(-?\d+|[(\[][-\d, ]+[)\]])")
 
 
@@ -170,12 +169,12 @@ def _of_power(program: Program, node: NodeRecord, *, in_backward: bool, how: str
     is_negative, exponent = _lowest(base) < 0, program.operand_name(node.operands[-1])
     exponent = "n" if exponent.startswith("%") or len(node.operands) < 2 else exponent
     clamped = f"{_factor(name)}.clamp(min={number})"
-    if (is_negative and in_backward and not _AT_ZERO.search(how)) or how.startswith("(-"):
+    if (is_negative and in_backward and not POWER_OF_ZERO.search(how)) or how.startswith("(-"):
         return Advice(
             "", ("A power of a negative number has a real value only for a whole exponent, and no slope by it.",),
             f"Clamp it to above 0 first: {clamped}; or take the power of {_factor(name)}.abs(), and put the sign back.",
         )  # fmt: skip
-    if _AT_ZERO.search(how) or (in_backward and _lowest(base) == 0):
+    if POWER_OF_ZERO.search(how) or (in_backward and _lowest(base) == 0):
         above = clamped if is_negative else f"({name} + {number})"
         why = "The slope of a power below 1 is infinite at 0." if in_backward else "A power below 0 is infinite at 0."
         return Advice("", (why,), f"Keep it above 0, such as by {above} ** {_factor(exponent)}.")

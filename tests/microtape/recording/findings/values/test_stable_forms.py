@@ -71,6 +71,7 @@ def test_a_power_is_told_by_the_sign_of_its_base() -> None:
     negative, zero = leaf(-0.5, 1.0), leaf(0.0, 1.0)
     assert first(lambda: (negative**0.5).sum()).remedy.startswith("Clamp it to above 0 first: negative.clamp(min=1e-6)")
     assert first(lambda: (zero**0.3).sum()).remedy == "Keep it above 0, such as by (zero + 1e-6) ** 0.3."
+    assert first(lambda: (zero**-1).sum()).remedy == "Keep it above 0, such as by (zero + 1e-6) ** (-1)."
 
 
 def test_a_power_that_overflows_is_not_told_to_keep_off_zero() -> None:

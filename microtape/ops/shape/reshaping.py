@@ -13,7 +13,7 @@ from microtape.ops.shape.reinterpreting import names_dtype, view_as_dtype
 from microtape.ops.shared.arguments import dim_index, dim_tuple, plain, sizes
 from microtape.ops.shared.kinds import named
 from microtape.tape.operation import Operation, call, refusal
-from microtape.tape.reshape_in_place import view_call_
+from microtape.tape.reshape_in_place import in_place_view, view_call_
 from microtape.tape.saved import type_name
 from microtape.tape.tensor_state import Array, TensorState
 from microtape.tape.views import ViewOperation, view_call
@@ -306,6 +306,13 @@ def unsqueeze(input: Any, dim: int) -> Any:
     if not isinstance(input, TensorState):
         return input.reshape((*input.shape[:dim], 1, *input.shape[dim:]))
     return view_call(input, UnsqueezeBackward0, dim)
+
+
+# made at once, since torch's nodes of these names have their formulas
+in_place_view(SqueezeBackward0, "SqueezeBackward3")
+in_place_view(SqueezeBackward1, "SqueezeBackward4")
+in_place_view(SqueezeBackward2, "SqueezeBackward5")
+in_place_view(UnsqueezeBackward0, "UnsqueezeBackward1")
 
 
 def squeeze_(x: TensorState, dim: int | tuple[int, ...] | None = None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from microtape.basics.call_site import user_stacklevel
 from microtape.ops.shared.arguments import dim_index, sizes
-from microtape.tape.reshape_in_place import view_call_
+from microtape.tape.reshape_in_place import in_place_view, view_call_
 from microtape.tape.tensor_state import TensorState
 from microtape.tape.views import ViewOperation, view_call
 
@@ -145,6 +145,10 @@ def t_(x: TensorState) -> Any:
         raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {x.array.ndim}D")
     return view_call_(x, "TBackward1", TBackward0())
 
+
+# made at once, since torch's nodes of these names have their formulas
+in_place_view(TransposeBackward0, "TransposeBackward1")
+in_place_view(TBackward0, "TBackward1")
 
 # torch has several names for some functions
 moveaxis = movedim

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from microtape.ops.network.normalization import STANDARDISED, STANDARDISED_BY_RUNNING
-from microtape.ops.shape.transposition import TransposeBackward0
 from microtape.recording.model.formula_arguments import (
     reduced,
     with_constants,
@@ -65,7 +64,6 @@ FORMULAS = {
     "AdaptiveAvgPool3DBackward0": "z = the mean of each window    ∂x = g / N, added up over the windows",
     "UnsafeIndexBackward0": _PICKED,
     "TakeBackward0": _PICKED,
-    "TransposeBackward1": TransposeBackward0.formula,
     "VdotBackward0": "z = Σ conj x · y    ∂x = y · conj g,  ∂y = g · x",
     **{f"NormBackward{n}": _NORM for n in range(4)},
     "DistBackward0": "z = (Σ |d|ᵖ)^(1/p), d = x - y    ∂x = g · d · |d|ᵖ⁻² / zᵖ⁻¹,  ∂y = -∂x",

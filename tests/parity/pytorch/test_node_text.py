@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 NAMES = {
@@ -38,6 +41,14 @@ def test_a_formula_stands_once() -> None:
     from microtape.recording.pytorch.node_text import _formulas
 
     assert FORMULAS.keys() & _formulas().keys() == set()
+
+
+def test_formulas_do_not_depend_on_what_has_run_before() -> None:
+    names = ["TBackward1", "TransposeBackward1", "UnsqueezeBackward1", *[f"SqueezeBackward{n}" for n in range(6)]]
+    program = "from microtape.recording.pytorch.node_text import about_dropped; "
+    program += f"print([name for name in {names} if not about_dropped(name).formula])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def test_a_word_with_a_digit_is_the_name_of_an_operator() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from microtape.recording.model.arithmetic import evaluate
-from microtape.recording.model.formula import agrees, element, gradient_of, index_of_largest, symbols, used_symbols
-from microtape.recording.model.formula_names import constants_of
+from microtape.recording.model.formula import agrees, element, gradient_of, index_of_largest, used_symbols
+from microtape.recording.model.formula_names import symbol_values
 from microtape.recording.model.model import BackwardStep, NodeRecord, Recording
 from tests.parity_ops.rows import operands
 from tests.parity_ops.table import ROWS
@@ -62,12 +62,7 @@ def evaluated_rules(recording: Recording) -> Iterator[tuple[str, float, float]]:
 
 
 def _evaluated(recording: Recording, node: NodeRecord, step: BackwardStep) -> Iterator[tuple[str, float, float]]:
-    operands_ = [one.ref for one in node.operands if one.ref is not None]
-    values: dict[str, Any] = {name: recording.value(ref) for name, ref in zip(symbols(node), operands_, strict=False)}
-    values |= {letter: np.asarray(float(text)) for letter, text in constants_of(recording, node).items()}
-    values |= {"z": recording.value(node.outputs[0])} if node.outputs and node.outputs[0] is not None else {}
-    values |= {use.name: use.value for use in step.saved}
-    values |= {"g": step.grad_outputs[0]} if step.grad_outputs else {}
+    values = symbol_values(recording, node, step) | ({"g": step.grad_outputs[0]} if step.grad_outputs else {})
     for one in step.deliveries:
         rule, term = gradient_of(node, one.output), one.term
         if rule is None or not isinstance(term, np.ndarray) or term.dtype.kind != "f" or not term.size:

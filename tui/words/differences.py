@@ -12,11 +12,11 @@ import numpy as np
 
 from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formula import element, has_element, index_text, parse_formula, symbols
+from microtape.recording.model.formula_names import symbol_values
 from microtape.recording.model.model import BackwardStep, FiniteDifferences, JacobianCheck, NodeRecord, Recording, Value
 from tui.shell.spans import Line, Span, line
 from tui.time.cursor import StepCursor
 from tui.words.hook_effects import on_leaving
-from tui.words.worked_rule import symbol_values
 
 Index = tuple[int, ...]
 STEP = float(np.finfo(np.float64).eps) ** (1 / 3)  # balances rounding against the error of the method
@@ -152,7 +152,7 @@ def _from_formula(cursor: StepCursor, step: BackwardStep, output: int, index: In
         return None
     if not _is_elementwise(node, result) or len(index) != computed.ndim or gradient.shape != computed.shape:
         return None
-    known = symbol_values(cursor, node, None)
+    known = symbol_values(cursor.recording, node, None)
     numbers = {symbol: element(known.get(symbol), computed.shape, index) for symbol in order}
     if any(number is None for number in numbers.values()) or _shape(known.get(order[output])) != computed.shape:
         return None

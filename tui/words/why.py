@@ -12,6 +12,7 @@ import numpy as np
 from microtape.recording.findings import findings
 from microtape.recording.model.formatting import digits_of_sum, format_value
 from microtape.recording.model.formula import element, factor_text, has_element, index_of_largest, index_text, symbols
+from microtape.recording.model.formula_names import symbol_values
 from microtape.recording.model.model import BackwardStep, Value
 from microtape.recording.model.source import expression
 from microtape.recording.model.undifferentiable import why_undifferentiable
@@ -25,7 +26,7 @@ from tui.words.functions.contract import arrived_at, contract, kept_name
 from tui.words.hook_effects import hook_name, on_arrival, on_leaving
 from tui.words.titles import title
 from tui.words.why_none import made_at, why_no_grad, why_none
-from tui.words.worked_rule import symbol_values, worked_rule
+from tui.words.worked_rule import worked_rule
 
 Index = tuple[int, ...]
 MOST_PRODUCTS = 4  # products of a sum that are written out
@@ -275,7 +276,7 @@ def _products(cursor: StepCursor, step_index: int, output: int, index: Index | N
     gradient = step.grad_outputs[0] if step.grad_outputs else None
     if order != ("X", "Y") or index is None or len(index) != 2 or not isinstance(gradient, np.ndarray):
         return None
-    other = symbol_values(cursor, node, step).get("Y" if output == 0 else "X")
+    other = symbol_values(cursor.recording, node, step).get("Y" if output == 0 else "X")
     if not isinstance(other, np.ndarray) or other.ndim != 2 or gradient.ndim != 2:
         return None
     first, second = (gradient, other.T) if output == 0 else (other.T, gradient)

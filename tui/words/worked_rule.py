@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from microtape.recording.model.formatting import format_shape
-from microtape.recording.model.formula import WorkedRule, fill_in, gradient_of, symbols, work_out
-from microtape.recording.model.formula_names import constants_of, named_formula, symbol_names
+from microtape.recording.model.formula import WorkedRule, fill_in, gradient_of, work_out
+from microtape.recording.model.formula_names import named_formula, symbol_names, symbol_values
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 from tui.time.cursor import StepCursor
 from tui.time.row_texts import RowTexts
@@ -17,21 +15,6 @@ from tui.time.row_texts import RowTexts
 def _symbol_names(cursor: StepCursor, node: NodeRecord) -> Mapping[str, str]:
     """The user's names for the formula's symbols; empty if the symbols are unclear."""
     return symbol_names(cursor.recording, node, RowTexts.of(cursor.timeline).operand)
-
-
-def symbol_values(cursor: StepCursor, node: NodeRecord, step: BackwardStep | None) -> Mapping[str, Value | None]:
-    """The values of the formula's symbols: as unpacked by the step, else as computed."""
-    recording = cursor.recording
-    operands = [one.ref for one in node.operands if one.ref is not None]
-    found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
-    found |= {letter: np.asarray(float(one)) for letter, one in constants_of(recording, node).items()}
-    if node.outputs:
-        found["z"] = found["Z"] = recording.value(node.outputs[0])
-    if step is not None:
-        for use in step.saved:
-            if node.kind != "function" or use.name not in found:  # a Function's variables have names of their own
-                found[use.name] = use.value
-    return found
 
 
 def rule_text(cursor: StepCursor, node: NodeRecord) -> str:
@@ -55,7 +38,7 @@ def filled_formula(cursor: StepCursor, node: NodeRecord) -> str:
 
 def formula_symbols(cursor: StepCursor, node: NodeRecord) -> Mapping[str, tuple[str, Value | None]]:
     """The symbols of the node's formula, each with the user's name for it and its value."""
-    values = symbol_values(cursor, node, None)
+    values = symbol_values(cursor.recording, node, None)
     return {symbol: (name, values.get(symbol)) for symbol, name in _symbol_names(cursor, node).items()}
 
 
@@ -82,7 +65,7 @@ def worked_rule(
     gradient = gradient_of(node, output)
     if gradient is None:
         return None
-    known = symbol_values(cursor, node, step)
+    known = symbol_values(cursor.recording, node, step)
     found = work_out(node, step, output, _symbol_names(cursor, node), known.get, index)
     if found is None or found.numbers or "G" not in gradient.text:
         return found

@@ -15,8 +15,7 @@ from microtape.recording.findings.names import Names
 from microtape.recording.findings.returns import Returned, function_returns
 from microtape.recording.findings.sizes import Sizes
 from microtape.recording.model.cut_history import borders_by_output, used_in_forwards
-from microtape.recording.model.formula import symbols
-from microtape.recording.model.formula_names import constants_of
+from microtape.recording.model.formula_names import symbol_values
 from microtape.recording.model.model import (
     BackwardStep,
     BorderRecord,
@@ -334,14 +333,8 @@ class Program(Names):
         return float(value.item()) if isinstance(value, np.ndarray) and value.dtype.kind in "biuf" else None
 
     def values(self, node: NodeRecord, step: BackwardStep | None = None) -> Mapping[str, Value | None]:
-        """The values of the formula's symbols: as unpacked by the step, else as computed."""
-        found = dict(zip(symbols(node), (self.recording.value(ref) for ref in operand_refs(node)), strict=False))
-        found |= {letter: np.asarray(float(one)) for letter, one in constants_of(self.recording, node).items()}
-        if node.outputs:
-            found["z"] = found["Z"] = self.recording.value(node.outputs[0])
-        for use in step.saved if step is not None else ():
-            found[use.name] = use.value
-        return found
+        """See `symbol_values`."""
+        return symbol_values(self.recording, node, step)
 
 
 def named_before_grad(program: Program, place: Place) -> list[str]:

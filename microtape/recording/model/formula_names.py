@@ -20,7 +20,7 @@ from microtape.recording.model.formula import (
     symbols,
     used_symbols,
 )
-from microtape.recording.model.model import UNKNOWN, NodeRecord, Operand, Recording
+from microtape.recording.model.model import UNKNOWN, BackwardStep, NodeRecord, Operand, Recording, Value
 
 _LONGEST = 20  # characters; a longer name, as of a part of a model, makes a rule hard to read
 _TAKEN = ("g", "G", "n", "e")  # in a formula: the gradient that arrived, a number, and the base of exp
@@ -35,7 +35,7 @@ def is_letter(node: NodeRecord, name: str) -> bool:
     return node.kind == "operation" and len(name) == 1
 
 
-def constants_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
+def numbers_of(recording: Recording, node: NodeRecord) -> dict[str, str]:
     """What the formula calls n, a number among the operands, and N, over how many elements a mean is taken."""
     mentioned = used_symbols(node.formula)
     texts = [re.sub("^(value|decimals)=", "", one.text) for one in node.operands if one.ref is None]
@@ -62,6 +62,19 @@ def _count(recording: Recording, node: NodeRecord) -> str | None:
         return None
 
 
+def symbol_values(recording: Recording, node: NodeRecord, step: BackwardStep | None) -> dict[str, Value | None]:
+    """The values of the formula's symbols: as unpacked by the step, else as computed."""
+    operands = [one.ref for one in node.operands if one.ref is not None]
+    found = {symbol: recording.value(ref) for symbol, ref in zip(symbols(node), operands, strict=False)}
+    found |= {letter: np.asarray(float(text)) for letter, text in numbers_of(recording, node).items()}
+    if node.outputs:
+        found["z"] = found["Z"] = recording.value(node.outputs[0])
+    for use in step.saved if step is not None else ():
+        if node.kind != "function" or use.name not in found:  # a Function's variables have names of their own
+            found[use.name] = use.value
+    return found
+
+
 def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Operand], str]) -> Mapping[str, str]:
     """The names of the formula's symbols in the program: those of tensors only if all of them are clear.
 
@@ -72,7 +85,7 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
     """
     if node.kind == "accumulate":
         return {"x": recording.label(node.id)}
-    constants = constants_of(recording, node)
+    numbers = numbers_of(recording, node)
     found: dict[str, str] = {}
     operands = [one for one in node.operands if one.ref is not None]
     for symbol, one in zip(symbols(node), operands, strict=False):
@@ -88,7 +101,7 @@ def symbol_names(recording: Recording, node: NodeRecord, operand: Callable[[Oper
     if found and node.outputs:
         name = recording.label(node.id)  # of a tensor that is overwritten, an operand has the same one
         found["z"] = found["Z"] = name if _is_clear(name) and name not in found.values() else f"%{node.id}"
-    return found | constants
+    return found | numbers
 
 
 def _is_constant(operand: Operand) -> bool:

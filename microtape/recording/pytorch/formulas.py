@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from microtape.ops.elementwise.arithmetic import ScaledAdd, ScaledSub
 from microtape.ops.network.normalization import STANDARDISED, STANDARDISED_BY_RUNNING
 from microtape.recording.model.formula_arguments import (
     reduced,
@@ -123,8 +124,7 @@ def _scaled(node: Any, usual: str) -> str:
     alpha = getattr(node, "_saved_alpha", 1)
     if alpha == 1:
         return usual
-    signs = ("-", "-") if "x - y" in usual else ("+", "")
-    return with_constants("z = x {} α · y    ∂z/∂x = 1,  ∂z/∂y = {}α".format(*signs), [("α", alpha)])
+    return with_constants((ScaledSub if "x - y" in usual else ScaledAdd).formula, [("α", alpha)])
 
 
 def _clamped(_node: Any, usual: str) -> str:

@@ -101,10 +101,9 @@ def _operands(
     constants = [Operand(None, text) for text in operation.constants] if operation is not None else []
     is_last = bool(entry.node.outputs)
     picks = entry.about.name.startswith(_PICKING)
-    masks = [tape.ref(one) for one in given if picks and one[0].dtype == "bool"]  # which no edge can belong to
-    inside = not entry.is_alone  # of a call such as `cross_entropy`: its targets are no factors
-    whole = {tape.ref(one).tensor for one in given if inside and one[0].dtype.startswith(("int", "uint"))}
-    if is_last and len(given) == len(entry.edges) and entry.is_alone and not masks:
+    discrete = ("bool",) if picks and entry.is_alone else () if entry.is_alone else ("bool", "int", "uint")
+    others = [tape.ref(one) for one in given if one[0].dtype.startswith(discrete)]  # masks, targets: without an edge
+    if is_last and len(given) == len(entry.edges) and entry.is_alone and not others:
         return (*[Operand(tape.ref(one), "") for one in given], *constants)
     found: list[Operand | None] = []
     at_call = {ref.tensor: ref for ref in map(tape.ref, given)}  # a leaf has been written to since
@@ -114,17 +113,16 @@ def _operands(
         found.append(Operand(ref, "") if to is not None else None)
     taken = used.setdefault(operation, set()) if operation is not None else set()
     taken.update([one.ref.tensor for one in found if one is not None and one.ref is not None])
-    free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken and ref not in masks]
+    free = [ref for one in given if (ref := tape.ref(one)).tensor not in taken and ref not in others]
     open_ = [i for i, one in enumerate(found) if one is None]
-    fitting = [ref for ref in free if ref.tensor not in whole]
     kept = {tape.ref((one.tensor, one.version)) for one in entry.saved}
-    saved = [ref for ref in fitting if ref in kept]
-    for i, ref in zip(open_, fitting if len(fitting) == len(open_) else saved, strict=False):
+    saved = [ref for ref in free if ref in kept]
+    for i, ref in zip(open_, free if len(free) == len(open_) else saved, strict=False):
         found[i] = Operand(ref, "")
         free.remove(ref)
         taken.add(ref.tensor)
-    rest = [Operand(ref, "") for ref in (*free, *masks)] if is_last else []
-    if is_last and masks and len(constants) == found.count(None):
+    rest = [Operand(ref, "") for ref in (*free, *others)] if is_last else []
+    if is_last and picks and len(constants) == found.count(None):
         return (*[one or constants.pop(0) for one in found], *rest)  # `where(mask, x, 0.0)`
     if is_last and constants:
         return (*filter(None, found), *rest, *constants)

@@ -13,7 +13,7 @@ import pytest
 
 from microtape.recording import Recorder
 from microtape.recording.model.formula import parse_formula
-from microtape.recording.model.formula_names import constants_of, named_formula
+from microtape.recording.model.formula_names import named_formula, numbers_of
 from microtape.recording.model.model import Recording
 from tests.support.recorded_rules import contradictions, evaluated_rules
 
@@ -175,7 +175,7 @@ def test_a_count_is_that_of_the_elements_and_a_number_is_no_dimension(name: str,
     recording = recorded(call, (3, 4), engine)
     *_, node, summed = [one for one in recording.nodes if one.kind == "operation"]
     assert summed.op == "sum"
-    assert constants_of(recording, node) == expected
+    assert numbers_of(recording, node) == expected
 
 
 NAMED: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {

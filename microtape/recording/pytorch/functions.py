@@ -1,15 +1,20 @@
-"""Calls of custom Functions, which a mode does not see: `Function.apply` is replaced while a recorder watches."""
+"""Calls of custom Functions, which a mode does not see: `Function.apply` is replaced while a recorder watches.
+
+Up to torch 2.13, its code is, so that an `apply` is seen that the program has taken from its Function before.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import torch
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.basics.replaced import Replaced, ReplacedFunction
 from microtape.recording.pytorch.calls.custom_operators import own_arguments
 from microtape.recording.pytorch.checks.checker import TorchChecker
 from microtape.recording.pytorch.inside.call_stack import CallStack
@@ -18,6 +23,7 @@ from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Function: Any = torch.autograd.Function
+_APPLY = getattr(vars(_Function)["apply"], "__func__", None)
 _Noting: TypeAlias = tuple[Operations, CallStack, Callable[[], TorchChecker | None]]
 
 
@@ -26,26 +32,19 @@ class FunctionCalls:
 
     def __init__(self, operations: Operations, calls: CallStack, checker: Callable[[], TorchChecker | None]) -> None:
         self._noting: _Noting | None = (operations, calls, checker)
-        self._before: Any = None
-        self._apply: Any = None
-        self._is_away = False  # whether torch's own `apply` is in its place
+        self._replaced = ReplacedFunction(_APPLY) if isinstance(_APPLY, FunctionType) else _ReplacedMethod()
 
     def __enter__(self) -> None:
-        self._before = _Function.__dict__["apply"]
-        original_of = self._before.__get__  # a classmethod of Python, from torch 2.14 on one of C
-        thread = threading.get_ident()
+        thread, replaced = threading.get_ident(), self._replaced
 
-        @classmethod  # type: ignore[misc]
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._is_away:  # the program holds this one: by its name, Dynamo knows torch's own
-                return cls.apply(*args, **kwargs)
             noting = self._noting
             if is_compiling() or noting is None or threading.get_ident() != thread:
-                return original_of(None, cls)(*args, **kwargs)
+                return replaced.before(cls, *args, **kwargs)
             operations, calls, checker_of = noting
             is_quiet = operations.is_quiet
             if is_quiet and calls.innermost is None:
-                return original_of(None, cls)(*args, **kwargs)
+                return replaced.before(cls, *args, **kwargs)
             start = next_sequence_nr()
             with WithoutFunctionModes():  # the program's would see what is read here
                 own = own_arguments(args)
@@ -55,7 +54,7 @@ class FunctionCalls:
                 inside = calls.function(cls, own)
             operations.quiet += 1
             try:
-                result = original_of(None, cls)(*args, **kwargs)
+                result = replaced.before(cls, *args, **kwargs)
             except BaseException as error:
                 if not is_quiet:
                     operations.forget_function()
@@ -77,16 +76,53 @@ class FunctionCalls:
                     checker.called(cls, args, copies, result)
             return result
 
-        _Function.apply = self._apply = apply
+        replaced.put(apply)
 
     def __exit__(self, *error: object) -> None:
-        _Function.apply = self._before
-        self._noting, self._apply, self._is_away = None, None, True  # the program may hold the `apply` of a Function
+        self._noting = None  # the program may hold the `apply` of a Function
+        self._replaced.restore()
 
     def hide(self) -> None:
         """Put torch's own `apply` back, until `show`."""
-        _Function.apply, self._is_away = self._before, True
+        self._replaced.hide()
 
     def show(self) -> None:
         """Replace `apply` again."""
-        _Function.apply, self._is_away = self._apply, False
+        self._replaced.show()
+
+
+class _ReplacedMethod:
+    """`Function.apply` where it is a method of C, whose code cannot be replaced: from torch 2.14 on."""
+
+    def __init__(self) -> None:
+        self._replaced = Replaced(_Function, "apply")
+        self._is_away = False  # whether torch's own is in its place
+
+    def before(self, cls: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call what is replaced."""
+        return self._replaced.before.__get__(None, cls)(*args, **kwargs)
+
+    def put(self, new: Callable[..., Any]) -> None:
+        """Replace it."""
+
+        @classmethod  # type: ignore[misc]
+        def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_away:  # the program holds this one: by its name, Dynamo knows torch's own
+                return cls.apply(*args, **kwargs)
+            return new(cls, *args, **kwargs)
+
+        self._replaced.put(apply)
+
+    def hide(self) -> None:
+        """Give it back until `show`."""
+        self._replaced.hide()
+        self._is_away = True
+
+    def show(self) -> None:
+        """Replace it again."""
+        self._replaced.show()
+        self._is_away = False
+
+    def restore(self) -> None:
+        """Give it back."""
+        self._is_away = self._replaced.restore()

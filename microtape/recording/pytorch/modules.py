@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from microtape.basics.module_scopes import ModuleScopes
+from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.reading.traced import is_compiling
 
 _Module: Any = torch.nn.Module
@@ -21,41 +22,47 @@ class WatchedModules:
     """A context in which the call of a module opens a scope with its name."""
 
     def __init__(self, is_asleep: Callable[[], bool]) -> None:
-        self._watching = [is_asleep]  # of all recorders, one around the other, that share these scopes
+        self._is_asleep = is_asleep
+        self._watching = [is_asleep]  # of all recorders on this thread, which share these scopes
         self._shared: WatchedModules | None = None  # those of a recorder around this one
         self._scopes = ModuleScopes()
         self._thread = threading.get_ident()
-        self._before: Any = None
+        self._replaced = Replaced(_Module, "__call__")
         self._called: Any = None
         self._is_hidden = False
 
     def __enter__(self) -> None:
-        self._before = call = _Module.__call__
-        known = getattr(call, "watched", None)
+        known = getattr(_Module.__call__, "watched", None)
         if known is not None and known._thread == self._thread:
             self._shared = known
             known._watching += self._watching
             return
-        watched = self
+        watched, replaced = self, self._replaced
 
         def called(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             # torch's profiler takes the module out of the variable `self`, and crashes where there is none.
             if is_compiling() or threading.get_ident() != watched._thread or watched._is_off:
-                return call(self, *args, **kwargs)
+                return replaced.before(self, *args, **kwargs)
             with watched._scopes.of(self, sys._getframe(1)):
-                return call(self, *args, **kwargs)
+                return replaced.before(self, *args, **kwargs)
 
         called.watched = watched  # type: ignore[attr-defined]
-        _Module.__call__ = self._called = called
+        self._called = called
+        replaced.put(called)
 
     def __exit__(self, *error: object) -> None:
-        (self._shared or self)._watching.pop()  # the program may hold the `__call__` of a module
-        if self._shared is not None:
-            return
-        _Module.__call__ = self._before
+        shared = self._shared or self
+        shared._watching.remove(self._is_asleep)  # the program may hold the `__call__` of a module
+        del self._is_asleep  # and others these scopes: nobody shall hold the recorder
+        if not shared._watching:
+            shared._end()
+
+    def _end(self) -> None:
+        """The last recorder that shares these scopes has left."""
+        self._replaced.restore()
         compiler: Any = sys.modules.get("torch._dynamo.utils")
         if getattr(compiler, _KNOWN, None) is self._called:  # it was imported while we watched
-            setattr(compiler, _KNOWN, self._before)
+            setattr(compiler, _KNOWN, self._replaced.before)
         self._called = None
 
     @property
@@ -72,11 +79,11 @@ class WatchedModules:
 
     def hide(self) -> None:
         """Open no scopes until `show`. To put torch's own `__call__` back would take 0.1 ms, twice."""
-        self._is_hidden = True
+        (self._shared or self)._is_hidden = True
 
     def show(self) -> None:
         """Open scopes again."""
-        self._is_hidden = False
+        (self._shared or self)._is_hidden = False
 
     @property
     def _is_off(self) -> bool:

@@ -165,7 +165,7 @@ class TorchRecorder:
             stack.callback(self.call_stack.abandon)
             stack.enter_context(self._swaps)
             stack.enter_context(self.optimizer_steps)
-            stack.enter_context(FastPaths([one.mode for one in self._modes]))
+            stack.enter_context(FastPaths())
             for mode in self._modes:
                 stack.enter_context(mode)
             hidden: list[Hideable] = [*self._modes, modules, functions, self.call_stack.mode]

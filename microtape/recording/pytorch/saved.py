@@ -9,6 +9,7 @@ import torch
 from torch._C import _autograd
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
+from microtape.basics.replaced import Replaced
 from microtape.recording.model.model import Value
 from microtape.recording.pytorch.node_text import About
 from microtape.recording.pytorch.notes import SeenTensor
@@ -32,29 +33,29 @@ class PackedRanges:
     def __init__(self) -> None:
         self._ranges: list[tuple[int, int]] = []
         self._open: list[int] = []
-        self._before: tuple[Any, Any] | None = None
+        self._replaced: list[Replaced] = []
 
     def __enter__(self) -> None:
         if TELLS_HOOKS:
             return
         hooks: Any = torch.autograd.graph.saved_tensors_hooks
-        enter, leave = self._before = hooks.__enter__, hooks.__exit__
+        enter, leave = Replaced(hooks, "__enter__"), Replaced(hooks, "__exit__")
 
         def entered(context: Any) -> Any:
             self._open.append(next_sequence_nr())
-            return enter(context)
+            return enter.before(context)
 
         def left(context: Any, *error: Any) -> Any:
             if self._open:
                 self._ranges.append((self._open.pop(), next_sequence_nr()))
-            return leave(context, *error)
+            return leave.before(context, *error)
 
-        hooks.__enter__, hooks.__exit__ = entered, left
+        self._replaced = [enter.put(entered), leave.put(left)]
 
     def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            hooks: Any = torch.autograd.graph.saved_tensors_hooks
-            hooks.__enter__, hooks.__exit__ = self._before
+        for one in self._replaced:
+            one.restore()
+        self._replaced = []
 
     def __contains__(self, sequence_nr: int) -> bool:
         if self._open and sequence_nr >= self._open[0]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib
-import sys
-import warnings
 from pathlib import Path
 
 import pytest
 
 from microtape import save
+from tests.parity.pytorch.watching import replaced
 
 PROGRAMS = Path(__file__).parent / "programs"
 HELPERS = ("leaf", "trained", "gradients_of")
@@ -43,19 +42,6 @@ def run(program, torch):
     return found, torch.get_rng_state()
 
 
-def replaced(torch):
-    """What a recorder replaces while it watches."""
-    function, compiler = torch.autograd.function, sys.modules.get("torch._dynamo.eval_frame")
-    set_eval_frame = torch._C._dynamo.eval_frame.set_eval_frame
-    owners = function.BackwardCFunction, function.FunctionCtx, torch.autograd.graph.saved_tensors_hooks
-    return (
-        torch.autograd.Variable._execution_engine, torch.nn.Module.__call__, torch.autograd.Function.apply,
-        *[dict(vars(one)) for one in owners], sys.gettrace(), torch._C._len_torch_function_stack(),
-        torch.utils.swap_tensors, torch.utils.swap_tensors.__code__, warnings.showwarning, set_eval_frame,
-        getattr(compiler, "set_eval_frame", set_eval_frame) is set_eval_frame,
-    )  # fmt: skip
-
-
 @pytest.mark.filterwarnings("ignore")  # checkpoints and hooks warn with and without the recorder
 @pytest.mark.parametrize("check", [None, "all"])
 @pytest.mark.parametrize(("module", "name"), NAMES)
@@ -66,10 +52,10 @@ def test_a_recorded_program_computes_the_same(torch, module, name, check, tmp_pa
 
     program = getattr(importlib.import_module(f"tests.parity.pytorch.programs.{module}"), name)
     plain, state = run(program, torch)
-    before = replaced(torch)
+    before = replaced()
     with TorchRecorder(check=check) as recorder:
         recorded, state_after = run(program, torch)
-    assert replaced(torch) == before
+    assert replaced() == before
     assert len(plain) == len(recorded)
     assert all(equal(a, b, torch) for a, b in zip(plain, recorded, strict=True))
     assert torch.equal(state, state_after)

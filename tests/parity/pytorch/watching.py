@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,23 @@ def torch_since(version: str) -> bool:
         return [int(part) for part in text.partition("+")[0].split(".")[:2]]
 
     return numbers(torch.__version__) >= numbers(version)
+
+
+def replaced() -> tuple[Any, ...]:
+    """What recorders replace while they watch, as it is now on this thread."""
+    import torch
+
+    any_torch: Any = torch
+    function, compiler = any_torch.autograd.function, sys.modules.get("torch._dynamo.eval_frame")
+    set_eval_frame = any_torch._C._dynamo.eval_frame.set_eval_frame
+    owners = function.BackwardCFunction, function.FunctionCtx, any_torch.autograd.graph.saved_tensors_hooks
+    return (
+        any_torch.autograd.Variable._execution_engine, any_torch.nn.Module.__call__, any_torch.autograd.Function.apply,
+        *[dict(vars(one)) for one in (*owners, any_torch.autograd.Function)], sys.gettrace(),
+        any_torch._C._len_torch_function_stack(), any_torch.overrides.has_torch_function,
+        any_torch.utils.swap_tensors, any_torch.utils.swap_tensors.__code__, warnings.showwarning, set_eval_frame,
+        getattr(compiler, "set_eval_frame", set_eval_frame) is set_eval_frame,
+    )  # fmt: skip
 
 
 def walk(*roots: Any) -> tuple[list[Any], Counter[Any]]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import overrides
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr as next_sequence_nr
 
@@ -22,6 +21,7 @@ from microtape.recording.pytorch.checks.again import FunctionAgain, OperationAga
 from microtape.recording.pytorch.checks.undisturbed import is_running_again, undisturbed
 from microtape.recording.pytorch.graph import NodeEdge
 from microtape.recording.pytorch.notes import GraphNode
+from microtape.recording.pytorch.operations.mode_stack import RecorderMode
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.reading.subclasses import PLAIN
 from microtape.recording.pytorch.reading.traced import is_traced
@@ -29,7 +29,6 @@ from microtape.recording.pytorch.tensors import Tensors, tells_history
 from microtape.recording.writing.faults import Faults
 
 _LARGEST = 1 << 22  # elements of all arguments together: they are copied, and kept until the node has run
-_Mode: Any = overrides.TorchFunctionMode
 _TOO_LARGE = "its arguments are so large that they were not kept"
 _WAITS = "it may wait for other processes, so its forward cannot run again"
 _OVERWRITTEN = "it has overwritten its operand, so its forward cannot run again"
@@ -208,7 +207,7 @@ def _is_of_library(cls: Any) -> bool:
     return code is None or is_library(code.co_filename)
 
 
-class RememberingMode(_Mode):  # type: ignore[misc]
+class RememberingMode(RecorderMode):
     """A mode that remembers the calls of torch's operations that make one node each."""
 
     def __init__(self, checker: Callable[[], TorchChecker | None], operations: Operations) -> None:

@@ -7,20 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import overrides
 
 from microtape.recording.pytorch.calls.function_kinds import ATTRIBUTE, READS_NODE, kind_of
-from microtape.recording.pytorch.operations.mode_stack import push, remove
+from microtape.recording.pytorch.operations.mode_stack import RecorderMode, push, remove
 from microtape.recording.pytorch.reading.modes import WithoutFunctionModes
 from microtape.recording.pytorch.reading.traced import is_traced
 
 if TYPE_CHECKING:
     from microtape.recording.pytorch.inside.call_stack import CallStack
 
-_Mode: Any = overrides.TorchFunctionMode
 
-
-class InsideMode(_Mode):  # type: ignore[misc]
+class InsideMode(RecorderMode):
     """The mode."""
 
     def __init__(self, calls: CallStack) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.autograd import function as torch_function
 
+from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.calls.call_sites import is_library
 from microtape.recording.pytorch.calls.custom_operators import backward_of
 from microtape.recording.pytorch.inside.call_stack import CallStack
@@ -20,7 +21,6 @@ _Node: Any = torch_function.BackwardCFunction
 _Ctx: Any = torch_function.FunctionCtx
 _Function: Any = torch.autograd.Function
 _Hooks: Any = torch.autograd.graph.saved_tensors_hooks
-_MISSING = object()
 _DEEPEST = 4
 
 
@@ -32,39 +32,34 @@ class Patches:
         self._inside = contextlib.ExitStack()
 
     def __enter__(self) -> None:
-        calls = self._calls
         for name in ("apply", "apply_boxed"):
             if name in vars(_Node):
-                self._replace(_Node, name, _backward(calls, vars(_Node)[name]))
-        self._replace(_Node, "apply_jvp", _jvp(calls, vars(_Node)["apply_jvp"]))
-        self._replace(_Node, "saved_tensors", property(_saved_tensors(calls, _Node.saved_tensors)))
-        self._replace(_Ctx, "set_materialize_grads", _set_materialize_grads(calls, _Ctx.set_materialize_grads))
-        self._replace(_Hooks, "__enter__", _enter(calls, _Hooks.__enter__))
+                self._replace(_Node, name, _backward)
+        self._replace(_Node, "apply_jvp", _jvp)
+        self._replace(_Node, "saved_tensors", _saved_tensors)
+        self._replace(_Ctx, "set_materialize_grads", _set_materialize_grads)
+        self._replace(_Hooks, "__enter__", _enter)
 
-    def _replace(self, owner: Any, name: str, new: Any) -> None:
-        old = vars(owner).get(name, _MISSING)
-        setattr(owner, name, new)
-        if old is _MISSING:
-            self._inside.callback(delattr, owner, name)
-        else:
-            self._inside.callback(setattr, owner, name, old)
+    def _replace(self, owner: Any, name: str, standing_in: Callable[[CallStack, Replaced], Any]) -> None:
+        replaced = Replaced(owner, name)
+        self._inside.callback(replaced.put(standing_in(self._calls, replaced)).restore)
 
     def __exit__(self, *error: object) -> None:
         self._inside.close()
 
 
-def _backward(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+def _backward(calls: CallStack, replaced: Replaced) -> Callable[..., Any]:
     def apply(self: Any, *args: Any) -> Any:
         if calls.is_off:
-            return original(self, *args)
+            return replaced.before(self, *args)
         cls = self._forward_cls
         user = backward_of(cls) or (cls.vjp if cls.vjp is not _Function.vjp else cls.backward)
         if not is_users(user, is_library):
             with _following(calls, self):
-                return original(self, *args)
+                return replaced.before(self, *args)
         key = calls.recorder.tensors.node(self)
         with calls.recorder.operations.hearing():
-            return calls.call("backward", key, user, (self, *args), lambda: original(self, *args))
+            return calls.call("backward", key, user, (self, *args), lambda: replaced.before(self, *args))
 
     return apply
 
@@ -86,27 +81,27 @@ def _following(calls: CallStack, ctx: Any) -> Any:
             trace.remove()
 
 
-def _jvp(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+def _jvp(calls: CallStack, replaced: Replaced) -> Callable[..., Any]:
     def apply_jvp(self: Any, *args: Any) -> Any:
         function = self._forward_cls.jvp
-        return calls.call("jvp", None, function, (self, *args), lambda: original(self, *args))
+        return calls.call("jvp", None, function, (self, *args), lambda: replaced.before(self, *args))
 
     return apply_jvp
 
 
-def _saved_tensors(calls: CallStack, original: Any) -> Callable[[Any], Any]:
+def _saved_tensors(calls: CallStack, replaced: Replaced) -> property:
     def saved_tensors(self: Any) -> Any:
-        found = original.__get__(self)
+        found = replaced.before.__get__(self)
         if calls.innermost is not None and not is_library(sys._getframe(1).f_code.co_filename):
             calls.note("unpack", "saved_tensors", (), found)
         return found
 
-    return saved_tensors
+    return property(saved_tensors)
 
 
-def _set_materialize_grads(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+def _set_materialize_grads(calls: CallStack, replaced: Replaced) -> Callable[..., Any]:
     def set_materialize_grads(self: Any, value: bool) -> None:
-        original(self, value)
+        replaced.before(self, value)
         if value:
             calls.unmaterialized.discard(self)
         else:
@@ -115,12 +110,12 @@ def _set_materialize_grads(calls: CallStack, original: Callable[..., Any]) -> Ca
     return set_materialize_grads
 
 
-def _enter(calls: CallStack, original: Callable[..., Any]) -> Callable[..., Any]:
+def _enter(calls: CallStack, replaced: Replaced) -> Callable[..., Any]:
     def enter(self: Any) -> Any:
         if not calls.is_off:
             with calls.faults.noting("the unpack hook of a saved tensor"):
                 _note_hooks(calls, self.unpack_hook)
-        return original(self)
+        return replaced.before(self)
 
     return enter
 

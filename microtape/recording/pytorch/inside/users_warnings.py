@@ -7,6 +7,7 @@ import warnings
 from typing import TextIO
 
 from microtape.basics.call_site import LIBRARY_FILES
+from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.calls.call_sites import user_frame
 
 
@@ -16,15 +17,14 @@ class UsersWarnings:
     Python's filters decide on that one: they ignore it, raise it, or show it once for each line.
     """
 
+    def __init__(self) -> None:
+        self._replaced = Replaced(warnings, "showwarning")
+
     def __enter__(self) -> None:
-        self._before = warnings.showwarning
-        self._show = self._given_again  # one object, which `__exit__` can know again
-        warnings.showwarning = self._show
+        self._replaced.put(self._given_again)
 
     def __exit__(self, *error: object) -> None:
-        if warnings.showwarning is self._show:
-            warnings.showwarning = self._before
-        del self._show
+        self._replaced.restore()
 
     def _given_again(
         self,
@@ -40,7 +40,7 @@ class UsersWarnings:
             named = named.f_back
         user = user_frame(named) if named.f_code.co_filename == filename else None
         if filename not in LIBRARY_FILES or user is None:
-            self._before(message, category, filename, lineno, file, line)
+            self._replaced.before(message, category, filename, lineno, file, line)
             return
         named.f_globals.pop("__warningregistry__", None)  # it would keep the next line's warning of the same text
         there = user.f_globals

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import torch
 
+from microtape.basics.replaced import Replaced
+
 _dynamo: Any = torch._C._dynamo
 _IMPORTED = "torch._dynamo.eval_frame"  # by the first `torch.compile` or step of an optimiser: it takes seconds
 _NAMES = ("set_eval_frame", "_maybe_set_eval_frame")  # what it calls before compiled code runs, and after it
@@ -39,19 +41,21 @@ class CompiledCode:
     def __init__(self, hidden: Sequence[Hideable], left_out: Sequence[CodeType]) -> None:
         self._hidden, self._left_out = hidden, left_out
         self._is_over = False
-        self._original: Callable[[Any], Any] | None = None
         self._watched: Callable[[Any], Any] | None = None
+        self._replaced: list[Replaced] = []
 
     def __enter__(self) -> None:
-        original, thread = _dynamo.eval_frame.set_eval_frame, threading.get_ident()
+        places = _places(_dynamo.eval_frame.set_eval_frame)
+        self._replaced = replaced = [Replaced(owner, name) for owner, name in places]
+        original, thread = replaced[0], threading.get_ident()
         is_told = False
 
         def set_eval_frame(callback: Any) -> Any:
             nonlocal is_told
             if self._is_over or threading.get_ident() != thread:
-                return original(callback)
+                return original.before(callback)
             if not callable(callback):
-                before = original(callback)
+                before = original.before(callback)
                 if callable(before):  # else Dynamo is compiling, or nothing is compiled
                     for one in self._hidden:
                         one.show()
@@ -62,18 +66,22 @@ class CompiledCode:
                 is_told = True
                 for code in (sys._getframe().f_code, *self._left_out):
                     leave_out(code)
-            return original(callback)
+            return original.before(callback)
 
-        self._original, self._watched = original, set_eval_frame
-        self._replace(original, set_eval_frame)
+        self._watched = set_eval_frame
+        for one in replaced:
+            one.put(set_eval_frame)
 
     def __exit__(self, *error: object) -> None:
         self._is_over, self._hidden = True, ()  # torch may hold it still
-        self._replace(self._watched, self._original)
-        self._watched = None
+        for one in self._replaced:
+            one.restore()
+        for owner, name in _places(self._watched):  # in a module that was imported while we watched
+            setattr(owner, name, self._replaced[0].before)
+        self._replaced, self._watched = [], None
 
-    def _replace(self, old: Any, new: Any) -> None:
-        for module in (_dynamo.eval_frame, sys.modules.get(_IMPORTED)):
-            for name in _NAMES:
-                if getattr(module, name, None) is old:
-                    setattr(module, name, new)
+
+def _places(function: Any) -> list[tuple[Any, str]]:
+    """Where a function stands that Dynamo calls by these names."""
+    modules = (_dynamo.eval_frame, sys.modules.get(_IMPORTED))
+    return [(module, name) for module in modules for name in _NAMES if getattr(module, name, None) is function]

@@ -15,10 +15,15 @@ from typing import Any
 from torch import overrides
 from torch.utils._device import DeviceContext
 
+from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.reading.traced import is_traced
 
 _stack: Any = overrides  # untyped
 _WITH_FAST_PATHS = ("torch.nn.modules.activation", "torch.nn.modules.transformer")
+
+
+class RecorderMode(overrides.TorchFunctionMode):
+    """A mode of a recorder's."""
 
 
 class StackedMode:
@@ -106,28 +111,27 @@ class FastPaths:
     They ask `has_torch_function`, which says yes to any mode, and the slower path has other bits.
     """
 
-    def __init__(self, ours: Collection[overrides.TorchFunctionMode]) -> None:
-        self._ours = ours
-        self._before: Any = None
+    def __init__(self) -> None:
+        self._replaced = Replaced(_stack, "has_torch_function")
 
     def __enter__(self) -> None:
-        self._before = original = _stack.has_torch_function
+        replaced = self._replaced
 
         def has_torch_function(relevant_args: Any) -> bool:
             if is_traced() or sys._getframe(1).f_globals.get("__name__") not in _WITH_FAST_PATHS:
-                return bool(original(relevant_args))
+                return bool(replaced.before(relevant_args))
             modes = _stack._get_current_function_mode_stack()
-            if any([one not in self._ours for one in modes]):
+            if any([not isinstance(one, RecorderMode) for one in modes]):
                 return True
             for _ in modes:
                 _stack._pop_mode()
             try:
-                return bool(original(relevant_args))
+                return bool(replaced.before(relevant_args))
             finally:
                 for one in modes:
                     _stack._push_mode(one)
 
-        _stack.has_torch_function = has_torch_function
+        replaced.put(has_torch_function)
 
     def __exit__(self, *error: object) -> None:
-        _stack.has_torch_function = self._before
+        self._replaced.restore()

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from torch._C import DisableTorchFunctionSubclass
 from torch._C._autograd import _get_sequence_nr
-from torch.overrides import TorchFunctionMode
 
 from microtape.recording.pytorch.calls.arguments import are_constants, constants_of, plain_arguments, tensors_in
 from microtape.recording.pytorch.calls.call_sites import site_in
@@ -36,7 +35,7 @@ from microtape.recording.pytorch.notes import Operation, Origin, SeenTensor, Ver
 from microtape.recording.pytorch.operations.aliases import Aliases
 from microtape.recording.pytorch.operations.borders import Borders
 from microtape.recording.pytorch.operations.made import innermost, is_made_since, made_inside
-from microtape.recording.pytorch.operations.mode_stack import push, remove
+from microtape.recording.pytorch.operations.mode_stack import RecorderMode, push, remove
 from microtape.recording.pytorch.operations.writes import Writes
 from microtape.recording.pytorch.ranges import Ranges
 from microtape.recording.pytorch.reading.traced import is_compiling, is_jit_tracing
@@ -47,10 +46,9 @@ from microtape.recording.writing.faults import Faults, was_raised_by_a_signal
 _Tensor = torch.Tensor
 _next_number = _get_sequence_nr
 _KINDS: dict[Any, int] = {}  # by hand, because `functools.cache` takes three times as long
-_Mode: Any = TorchFunctionMode
 
 
-class Operations(_Mode):  # type: ignore[misc]
+class Operations(RecorderMode):
     """The mode. A fault of ours is noted, and the program's call has its own result or error."""
 
     def __init__(self, tensors: Tensors, faults: Faults) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from types import CodeType, FunctionType
 from typing import Any
 
 import torch.utils
 
+from microtape.basics.replaced import ReplacedFunction
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.updates import Updates
 
 _utils: Any = torch.utils
-
-
-def _watched(*args: Any, watched: Callable[..., Any], **kwargs: Any) -> Any:
-    """What `swap_tensors` runs while we watch."""
-    return watched(*args, **kwargs)
 
 
 class Swaps:
@@ -30,27 +26,25 @@ class Swaps:
 
     def __init__(self, operations: Operations, updates: Callable[[], Updates]) -> None:
         self._operations, self._updates = operations, updates
-        self._before: tuple[CodeType, Any] | None = None
+        self._replaced = ReplacedFunction(_utils.swap_tensors)
 
     def __enter__(self) -> None:
-        function = _utils.swap_tensors
-        self._before = code, defaults = function.__code__, function.__kwdefaults__
-        original = FunctionType(code, function.__globals__, function.__name__, function.__defaults__)
-        original.__kwdefaults__ = defaults
-        operations, updates = self._operations, self._updates
+        replaced = self._replaced
+        operations, updates, thread = self._operations, self._updates, threading.get_ident()
 
         def swap_tensors(*args: Any, **kwargs: Any) -> Any:
             for one in (*args, *kwargs.values()):
                 operations.tensors.let_go(one)
             updates().let_go()
+            if threading.get_ident() != thread:
+                return replaced.before(*args, **kwargs)
             operations.quiet += 1  # the questions that torch asks about them are no operations
             try:
-                return original(*args, **kwargs)
+                return replaced.before(*args, **kwargs)
             finally:
                 operations.quiet -= 1
 
-        function.__code__, function.__kwdefaults__ = _watched.__code__, {"watched": swap_tensors}
+        replaced.put(swap_tensors)
 
     def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            _utils.swap_tensors.__code__, _utils.swap_tensors.__kwdefaults__ = self._before
+        self._replaced.restore()

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.autograd import Variable
 
+from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.reading.traced import is_compiling
 
 Runner = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
@@ -24,7 +25,7 @@ class WatchedEngine(_Original):  # type: ignore[misc]
     """
 
     listener: Runner
-    behind: Any  # torch's engine, or that of a recorder around this one
+    replaced: Replaced  # torch's engine, or that of another recorder
 
     def run_backward(self, *args: Any, **kwargs: Any) -> Any:
         """Run a pass."""
@@ -34,7 +35,7 @@ class WatchedEngine(_Original):  # type: ignore[misc]
         try:
             if _is_tracing(args):
                 return super().run_backward(*args, **kwargs)
-            return self.listener(self.behind.run_backward, args, kwargs)
+            return self.listener(self.replaced.before.run_backward, args, kwargs)
         finally:
             _dynamo.eval_frame.set_eval_frame(before)
 
@@ -49,13 +50,12 @@ class Listening:
 
     def __init__(self, listener: Runner) -> None:
         self._listener = listener
-        self._before: Any = None
+        self._replaced = Replaced(Variable, "_execution_engine")
 
     def __enter__(self) -> None:
-        self._before = Variable._execution_engine
         engine = WatchedEngine()
-        engine.listener, engine.behind = self._listener, self._before
-        Variable._execution_engine = engine
+        engine.listener, engine.replaced = self._listener, self._replaced
+        self._replaced.put(engine)
 
     def __exit__(self, *error: object) -> None:
-        Variable._execution_engine = self._before
+        self._replaced.restore()

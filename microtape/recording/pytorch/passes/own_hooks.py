@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from microtape.basics.replaced import Replaced
+
 Hooks = OrderedDict[Any, Callable[..., Any]]
 _Function: Any = torch.autograd.Function
 _NAME = "_register_hook"
@@ -31,25 +33,21 @@ class OwnHooks:
     """
 
     def __init__(self) -> None:
-        self._before: Any = None
+        self._replaced = Replaced(_Function, _NAME)
 
     def __enter__(self) -> None:
-        self._before = vars(_Function).get(_NAME)
-        usual = getattr(_Function, _NAME)
+        replaced = self._replaced
 
         def register_hook(hooks: Hooks | None, hook: Any) -> tuple[Hooks, Any]:
             if type(hook) is not OwnHook:
-                found: tuple[Hooks, Any] = usual(hooks, hook)
+                found: tuple[Hooks, Any] = replaced.before(hooks, hook)
                 return found
             if hooks is None:
                 hooks = OrderedDict()
             hooks[hook] = hook
             return hooks, hooks
 
-        setattr(_Function, _NAME, staticmethod(register_hook))
+        replaced.put(staticmethod(register_hook))
 
     def __exit__(self, *error: object) -> None:
-        if self._before is None:
-            delattr(_Function, _NAME)
-        else:
-            setattr(_Function, _NAME, self._before)
+        self._replaced.restore()

@@ -30,6 +30,7 @@ from microtape.recording.findings.gradients.results import results_without
 from microtape.recording.findings.gradients.returned import gradients_of_functions
 from microtape.recording.findings.gradients.scale import vanishing_and_exploding
 from microtape.recording.findings.gradients.single_numbers import norms_of_single_numbers
+from microtape.recording.findings.gradients.steep import steep_slopes
 from microtape.recording.findings.gradients.sums import wrong_sums
 from microtape.recording.findings.gradients.targets import learning_targets
 from microtape.recording.findings.gradients.wasted_terms import wasted_terms
@@ -112,7 +113,7 @@ _DETECTORS: tuple[_Detector, ...] = (
     probabilities_for_scores, wrong_dimension, scores_for_logarithms, scores_for_divergences, rates_for_logarithms,
     variances_of_zero, unfit_targets, seen_answers, counted_paddings, similarities_with_itself, bounded_scores,
     targets_out_of_reach, attention, masks_of_zeros, learning_targets, learned_advantages, growing_graphs, piled_hooks,
-    vanishing_and_exploding, large_updates, nothing_to_divide, wrong_order,
+    vanishing_and_exploding, steep_slopes, large_updates, nothing_to_divide, wrong_order,
 )  # fmt: skip
 _NOT_YOURS = "The program is not to blame. All else that was found stands."
 _REPORT = "Report it with these lines and, if you can, with the recording: microtape record writes it."

@@ -21,6 +21,7 @@ FindingKind: TypeAlias = Literal[
     "zero gradient",
     "vanishing",
     "exploding",
+    "steep slope",  # an operation whose slope has next to no bound there makes a gradient enormous, though finite
     "identical units",  # units of a layer that compute the same and get the same gradients, pass after pass
     "shared layer",  # that a list holds several times
     "eval mode",  # in which a model trains, since nothing has called train() after eval()

@@ -19,10 +19,11 @@ from microtape.basics.replaced import Replaced
 from microtape.recording.pytorch.reading.traced import is_traced
 
 _stack: Any = overrides  # untyped
+_Mode: Any = overrides.TorchFunctionMode
 _WITH_FAST_PATHS = ("torch.nn.modules.activation", "torch.nn.modules.transformer")
 
 
-class RecorderMode(overrides.TorchFunctionMode):
+class RecorderMode(_Mode):  # type: ignore[misc]
     """A mode of a recorder's."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Set
 import numpy as np
 
 from microtape.recording.findings.finding import Finding
+from microtape.recording.findings.histories import maker_at
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, count, headline, indexed
 from microtape.recording.model.formatting import format_number
@@ -72,8 +73,7 @@ def _maker(program: Program, node: NodeRecord) -> NodeRecord | None:
     if program.does(node, *_DIVISIONS, *_LOGARITHMS, *_AT_ZERO, *_AT_ONE):
         return node
     factor = _steered_by(program, node) if program.does(node, "mul") else None
-    producer = program.producer.get(factor.ref) if factor is not None and factor.ref is not None else None
-    maker = program.node(producer) if producer is not None else None
+    maker = maker_at(program, node, node.operands.index(factor)) if factor is not None else None
     return maker if maker is not None and program.does(maker, *_DIVISIONS, *_AT_ZERO) else None
 
 

@@ -24,6 +24,11 @@ NEAR_A_POLE: dict[str, tuple[Loss, tuple[float, ...], str]] = {
     "div": (lambda x: ((x - x.detach()) / (x**2 + 1e-12)).mean(), (0.0, 1.0), "= 1e-12"),
     "reciprocal": (lambda x: ((x - x.detach()) * (x**2 + 1e-12).reciprocal()).sum(), (0.0, 1.0), "1e12"),
     "rsqrt": (lambda x: ((x - x.detach()) * (x**2 + 1e-16).rsqrt()).sum(), (0.0, 1.0), "1e8"),
+    "rsqrt, and a view": (
+        lambda x: ((x - x.detach()) * (x[:1] ** 2 + 1e-16).rsqrt()[:, None].expand(1, 2)).sum(),
+        (0.0, 1.0),
+        "1e8",
+    ),
     "sqrt": (lambda x: (x + 1e-18).sqrt().sum(), (0.0, 1.0), "= 1e-18"),
     "log": (lambda x: (x + 1e-12).log().mean(), (0.0, 1.0), "= 1e-12"),
     "pow": (lambda x: ((x + 1e-12) ** 0.3).sum(), (0.0, 1.0), "= 1e-12"),

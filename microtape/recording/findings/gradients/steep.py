@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -29,29 +29,32 @@ def steep_slopes(program: Program) -> Iterator[Finding]:
     What is enormous is told by the product of a leaf and its gradient beside the loss: units do not matter.
     """
     for position, pass_ in enumerate(program.recording.passes):
-        if not pass_.is_complete or not (leaves := _enormous(program, pass_)):
+        if not pass_.is_complete or not (ends := _enormous(program, pass_)):
             continue
         for step in pass_.steps:
-            if _growth(program, step) >= STEEP and (leaf := _reached(program, position, step, leaves)) is not None:
-                yield _finding(program, position, step, leaf)
+            if _growth(program, step) >= STEEP and (end := _reached(program, position, step, ends)) is not None:
+                yield _finding(program, position, step, end, ends[end])
                 return
 
 
-def _enormous(program: Program, pass_: Pass) -> Set[int]:
-    """The nodes of the leaves whose gradient is enormous; none, if one is not finite."""
+def _enormous(program: Program, pass_: Pass) -> Mapping[int, float]:
+    """How large the gradients are that are enormous, by the node of what they are of; none, if one is not finite."""
     largest, recording = program.sizes.largest, program.recording
     seed = max(map(largest, pass_.seeds), default=0.0)
-    steps = [step for step in program.leaf_steps(pass_) if _received(program, step) >= STEEP * seed > 0]
-    if not steps or not program.sizes.results_are_finite:
-        return set()
-    roots = [max(largest(recording.value(ref)), 1.0) for ref in pass_.root_tensors]
-    found = set()
-    for step in steps:
-        leaf = recording.nodes[step.node].variable
-        values = recording.tensors[leaf].values.values() if leaf is not None else ()
-        size = max(map(largest, values), default=0.0) or 1.0  # a leaf that begins at 0 will not stay there
-        if size * _received(program, step) >= ENORMOUS * seed * max(roots, default=1.0):
-            found.add(step.node)
+    ends = [(recording.nodes[step.node].variable, _received(program, step)) for step in program.leaf_steps(pass_)]
+    ends += [(one.tensor, largest(one.value)) for one in pass_.captures]
+    ends = [(tensor, size) for tensor, size in ends if size >= STEEP * seed > 0]
+    if not ends or not program.sizes.results_are_finite:
+        return {}
+    root = max([largest(recording.value(ref)) for ref in pass_.root_tensors], default=0.0)
+    found = {}
+    for tensor, gradient in ends:
+        record = recording.tensors[tensor] if tensor is not None else None
+        if record is not None and record.node is not None:
+            # What begins at 0 will not stay there.
+            own = max(map(largest, record.values.values()), default=0.0) or 1.0
+            if own * gradient >= ENORMOUS * seed * max(root, 1.0):
+                found[record.node] = gradient
     return found
 
 
@@ -77,15 +80,15 @@ def _maker(program: Program, node: NodeRecord) -> NodeRecord | None:
     return maker if maker is not None and program.does(maker, *_DIVISIONS, *_AT_ZERO) else None
 
 
-def _reached(program: Program, position: int, step: BackwardStep, leaves: Set[int]) -> int | None:
-    """One of these leaves to which gradients lead that are about as large as what the step sends."""
+def _reached(program: Program, position: int, step: BackwardStep, ends: Mapping[int, float]) -> int | None:
+    """One of these nodes to which gradients lead that are about as large as what the step sends."""
     least = STEEP * _received(program, step) / 1e3  # a matrix may have small weights
     waiting, seen = [step], {step.node}
     for one in waiting:  # it grows on the way
         for delivery in one.deliveries:
             if delivery.node in seen or program.sizes.largest(delivery.term) < least:
                 continue
-            if delivery.node in leaves:
+            if delivery.node in ends:
                 return delivery.node
             seen.add(delivery.node)
             if (following := program.steps[position].get(delivery.node)) is not None:
@@ -93,13 +96,11 @@ def _reached(program: Program, position: int, step: BackwardStep, leaves: Set[in
     return None
 
 
-def _finding(program: Program, position: int, step: BackwardStep, leaf: int) -> Finding:
+def _finding(program: Program, position: int, step: BackwardStep, end: int, reached: float) -> Finding:
     node, op = program.recording.nodes[step.node], program.recording.nodes[step.node].op.rstrip("_")
     term = max([one.term for one in step.deliveries], key=program.sizes.largest)
     received, sent = _received(program, step), program.sizes.largest(term)
     sizes = f"{format_number(received, 2)} to {format_number(sent, 2)}"
-    step_of_leaf = program.steps[position][leaf]
-    reached = format_number(_received(program, step_of_leaf), 2)
     growth = format_number(sent / received, 2)
     lines = [f"{op} makes the gradient {growth} times as large{_because(program, node, term)}."]
     if isinstance(term, np.ndarray):
@@ -108,7 +109,7 @@ def _finding(program: Program, position: int, step: BackwardStep, leaf: int) -> 
     maker = _maker(program, node) or node
     if maker is not node:
         lines.append(f"That factor comes from {maker.op} at {at(maker.place)}.")
-    lines.append(f"The gradient of {program.name(leaf)} reaches {reached}.")
+    lines.append(f"The gradient of {program.name(end)} reaches {format_number(reached, 2)}.")
     return Finding(
         "steep slope", "warning", headline(f"The gradient explodes in one step: {sizes} at {op}, {at(node.place)}"),
         tuple(lines), _remedy(program, maker), node.place, position, step.index, node.id, program.tensor_of(node),

@@ -64,3 +64,14 @@ def test_all_else_is_not(loss: Loss, numbers: tuple[float, ...]) -> None:
 
 def test_a_gradient_that_is_not_finite_is_told_as_such() -> None:
     assert [one.kind for one in told(lambda x: x.log().sum() + (x[1:] + 1e-12).log().sum(), 0.0, 0.0)] == ["infinity"]
+
+
+def test_a_gradient_that_grad_returns() -> None:
+    x, w = mt.tensor([0.0, 1.0], requires_grad=True), mt.tensor(1.0, requires_grad=True)
+
+    def program() -> None:
+        y = w * x
+        mt.autograd.grad((y + 1e-12).log().mean(), y)
+
+    (found,) = findings(record(program))
+    assert (found.kind, found.explanation[-1]) == ("steep slope", "The gradient of y reaches 5e11.")

@@ -22,11 +22,8 @@ class Replaced:
     def __init__(self, owner: Any, name: str) -> None:
         self._owner, self._name = owner, name
         self._new: Any = None
-        self._read()
-
-    def _read(self) -> None:
-        self.before = self._present
-        self._is_inherited = isinstance(self._owner, type) and self._name not in vars(self._owner)
+        self.before: Any = None
+        self._is_inherited = False
 
     @property
     def _present(self) -> Any:
@@ -36,8 +33,8 @@ class Replaced:
     def put(self, new: Any) -> Replaced:
         """Replace the attribute."""
         with _lock:
-            self._new = new
-            self._read()
+            self._new, self.before = new, self._present
+            self._is_inherited = isinstance(self._owner, type) and self._name not in vars(self._owner)
             _piles.setdefault((id(self._owner), self._name), []).append(self)
             setattr(self._owner, self._name, new)
         return self
@@ -127,7 +124,7 @@ def _running(*args: Any, _microtape: Callable[..., Any], **kwargs: Any) -> Any:
 
 def _in_a_closure(free: None) -> Callable[..., Any]:
     def running(*args: Any, _microtape: Callable[..., Any], **kwargs: Any) -> Any:
-        _ = free
+        _ = free  # so that the code has a free variable
         return _microtape(*args, **kwargs)
 
     return running

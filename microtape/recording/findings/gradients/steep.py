@@ -15,6 +15,7 @@ from microtape.recording.model.formula import element, index_of_largest, index_t
 from microtape.recording.model.model import BackwardStep, NodeRecord, Operand, Pass, Value
 
 STEEP = 1e5  # the factor by which one operation enlarges a gradient
+NEAR = 1e-2  # a divisor, or the input of a logarithm, that is this close to 0
 ENORMOUS = 1e6  # by how much more than its own size a loss would change, if a leaf changed by its own
 _WITH_EPS = ("normalize", "cosine_similarity")
 _DIVISIONS = ("div", "true_divide", *_WITH_EPS)
@@ -32,7 +33,7 @@ def steep_slopes(program: Program) -> Iterator[Finding]:
         if not pass_.is_complete or not (ends := _enormous(program, pass_)):
             continue
         for step in pass_.steps:
-            if _growth(program, step) >= STEEP and (end := _reached(program, position, step, ends)) is not None:
+            if _is_steep(program, step) and (end := _reached(program, position, step, ends)) is not None:
                 yield _finding(program, position, step, end, ends[end])
                 return
 
@@ -62,13 +63,14 @@ def _received(program: Program, step: BackwardStep) -> float:
     return max(map(program.sizes.largest, step.grad_outputs), default=0.0)
 
 
-def _growth(program: Program, step: BackwardStep) -> float:
-    """By which factor an operation whose slope has no bound enlarges what it receives; else 0."""
-    received = _received(program, step)
-    sent = max([program.sizes.largest(one.term) for one in step.deliveries], default=0.0)
-    if sent < STEEP * received or not received:
-        return 0.0
-    return sent / received if _maker(program, program.recording.nodes[step.node]) is not None else 0.0
+def _is_steep(program: Program, step: BackwardStep) -> bool:
+    """Whether an operation whose slope has no bound enlarges what it receives that much."""
+    node, largest = program.recording.nodes[step.node], program.sizes.largest
+    term = max([one.term for one in step.deliveries], key=largest, default=None)
+    if not largest(term) >= STEEP * _received(program, step) > 0 or _maker(program, node) is None:
+        return False
+    found = _steered_at(program, node, term)
+    return found is None or program.does(node, "mul", *_AT_ONE) or abs(found[1]) < NEAR  # else a large numerator is
 
 
 def _maker(program: Program, node: NodeRecord) -> NodeRecord | None:
@@ -102,7 +104,9 @@ def _finding(program: Program, position: int, step: BackwardStep, end: int, reac
     received, sent = _received(program, step), program.sizes.largest(term)
     sizes = f"{format_number(received, 2)} to {format_number(sent, 2)}"
     growth = format_number(sent / received, 2)
-    lines = [f"{op} makes the gradient {growth} times as large{_because(program, node, term)}."]
+    found = _steered_at(program, node, term)
+    where = f", where {found[0]} = {format_number(found[1])}" if found is not None else ""
+    lines = [f"{op} makes the gradient {growth} times as large{where}."]
     if isinstance(term, np.ndarray):
         many = int((np.abs(term) >= STEEP * received).sum())
         lines.append(f"{many:,} of {count(term.size, 'element')} become at least {STEEP:,.0f} times as large.")
@@ -116,26 +120,25 @@ def _finding(program: Program, position: int, step: BackwardStep, end: int, reac
     )  # fmt: skip
 
 
-def _because(program: Program, node: NodeRecord, term: Value | None) -> str:
-    """`, where x[3, 0] = 1e-12`: the number with which the slope goes, where the gradient is largest."""
+def _steered_at(program: Program, node: NodeRecord, term: Value | None) -> tuple[str, float] | None:
+    """`x[3, 0]` and 1e-12: the number with which the slope goes, where the gradient is largest; None if unknown."""
     operand = _steered_by(program, node)
     if operand is None or operand.ref is None or not isinstance(term, np.ndarray):
-        return ""
+        return None
     index, value = index_of_largest(term), program.recording.value(operand.ref)
     number = element(value, term.shape, index)
     if number is None or not isinstance(value, np.ndarray):
-        return ""
+        return None
     name = program.operand_name(operand)
     own = index[len(index) - value.ndim :]
     at_own = tuple(0 if size == 1 else i for size, i in zip(value.shape, own, strict=True))
-    there = indexed(name, at_own) if not name.startswith("%") else f"{name}{index_text(at_own)}"
-    return f", where {there} = {format_number(number)}"
+    return indexed(name, at_own) if not name.startswith("%") else f"{name}{index_text(at_own)}", number
 
 
 def _steered_by(program: Program, node: NodeRecord) -> Operand | None:
     """The operand that the slope goes with: a divisor, the larger factor, or what a function is taken of."""
     if program.does(node, "mul"):
-        return max(node.operands, key=lambda one: program.sizes.largest(program.recording.value(one.ref)))
+        return max(node.operands, key=lambda one: program.sizes.largest(program.recording.value(one.ref)), default=None)
     place = 1 if program.does(node, *_DIVISIONS) else 0
     return node.operands[place] if len(node.operands) > place else None
 

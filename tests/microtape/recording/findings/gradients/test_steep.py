@@ -55,6 +55,8 @@ def test_it_is_named_whatever_the_loss_is_scaled_by(name: str, scale: float) -> 
         (lambda x: (x.softmax(0) + 1e-12).log().mean(), (0.0, -700.0)),  # what comes behind it makes up for it
         (lambda x: (x + 1e-3).log().mean(), (0.0, 1.0)),
         (lambda x: ((x**2).sum() + 1e-20).sqrt(), (0.0, 0.0)),  # its gradient is 0
+        (lambda x: (x**2 - 1e10).sum(), (1e5, 1e5)),  # large numbers, whose square is steep
+        (lambda x: (1e10 / x - 1e10).sum(), (1.0, 1.0)),  # a large numerator
         (lambda x: 1e7 * x.sum(), (1.0, 2.0)),  # a large factor is what was written
     ],
 )

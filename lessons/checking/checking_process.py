@@ -25,6 +25,7 @@ STARTING: dict[Engine, float] = {
     "torch": 300.0,
 }  # seconds for the process to reach the first file, on a busy machine
 LONGEST = 1 << 24  # bytes that are read as one line of the channel; our own lines are shorter
+ENDING = 5.0  # seconds for a process that has closed its channel to end, on a busy machine
 KILLS = 100  # attempts to kill the processes that a file has started
 OUTPUT = 20_000  # characters of the file's output that are kept
 
@@ -99,7 +100,7 @@ class CheckingProcess:
                 self._process.stdin.flush()
             events, ended = self._collect(seconds)
             if ended != "finished":
-                status = self._end()
+                status = self._end(ENDING if ended == "process" else 0.0)
         finally:
             if last:
                 self.close()
@@ -128,7 +129,7 @@ class CheckingProcess:
         """End it, and everything it has started. Does nothing the second time."""
         if self._is_closed:
             return
-        self._end()
+        self._end(0.05)
         self._is_closed = True
         for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
             reader.join(1)
@@ -179,13 +180,13 @@ class CheckingProcess:
             self._printed.append(piece[:room])
             room -= len(self._printed[-1])
 
-    def _end(self) -> int | None:
-        """Kill the process and everything it started; return its status if it had ended by itself."""
+    def _end(self, seconds: float) -> int | None:
+        """Kill the process and everything it started; return its status if it ends by itself within that time."""
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()  # it ends where it has no job
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.05)  # a process that has just closed its channel is about to end
+            self._process.wait(seconds)
         status = self._process.poll()
         self._kill()
         self._process.wait()

@@ -151,7 +151,9 @@ def _ended(verdict: Verdict) -> str:
     if verdict.ended == "time":
         why = "a loop that never ends, or work that doubles with each step"
         return f"your code did not finish in time; is there {why}?"
-    if verdict.status is not None and verdict.status < 0:
+    if verdict.status is None:
+        return "your code closed what the check reads its results from, so nothing more could be checked"
+    if verdict.status < 0:
         return f"your code crashed its process ({signal.Signals(-verdict.status).name})"
     return f"your code ended its process (status {verdict.status}), so nothing more could be checked"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.checking import checking_process
 from lessons.checking.expected import Expected
 from lessons.checking.observe import observe
 from lessons.checking.verdict import check
@@ -171,6 +172,15 @@ class TestUnderAttack:
         said = say(f"def double(x):\n{body}\n    return 2 * x\n")
         assert said.startswith("✗ double(3)\n")
         assert message in said
+
+    def test_a_process_that_is_slow_to_end_has_its_status(self, say):
+        said = say("import os, time\ndef double(x):\n    os.closerange(3, 256); time.sleep(0.5); os._exit(3)\n")
+        assert "your code ended its process (status 3)" in said
+
+    def test_a_process_that_cuts_itself_off_is_stopped(self, say, monkeypatch):
+        monkeypatch.setattr(checking_process, "ENDING", 0.2)
+        said = say("import os, time\ndef double(x):\n    os.closerange(3, 256)\n    time.sleep(600)\n")
+        assert "your code closed what the check reads its results from, so nothing more could be checked" in said
 
     def test_an_endless_loop_is_stopped(self, say):
         said = say("def double(x):\n    while True: pass\n", seconds=3)

@@ -39,6 +39,17 @@ def test_a_constant_is_told_and_one_that_is_unknown_is_no_y():
     assert named_formula(before, before.nodes[1], lambda operand: "x") == "y = x - constant    ∂y/∂x = 1"
 
 
+def test_a_negative_constant_is_in_parentheses_only_after_an_operator():
+    x = mt.tensor([2.0, 3.0], requires_grad=True)
+    with mt.record() as recorder:
+        y = (x - -4.0) * -2.0
+        y.sum().backward()
+    cursor = StepCursor.open(recorder.recording)
+    difference, product = [rule_text(cursor, node) for node in cursor.recording.nodes[1:3]]
+    assert difference == "%1 = x - (-4)   ∂%1/∂x = 1"
+    assert product == "y = %1 · (-2)   ∂y/∂%1 = -2"
+
+
 def test_a_long_name_and_one_that_a_formula_has_itself_are_told_by_number():
     a_name_that_takes_much_room = mt.tensor(2.0, requires_grad=True)
     g = mt.tensor(3.0, requires_grad=True)

@@ -40,6 +40,8 @@ def _registers_a_lambda(tree: ast.AST) -> TypeGuard[ast.Call]:
 
 def zeroing_hook(program: Program, step: BackwardStep) -> HookCall | None:
     """The hook of a step that got more than zeros, and gave back nothing else."""
+    if not step.hooks:
+        return None
     largest = program.sizes.largest
     return next((one for one in step.hooks if largest(one.before) > 0 and _is_zero(program, one)), None)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -262,13 +264,17 @@ class Program(Names):
 
     def doing(self, *ops: str) -> Sequence[NodeRecord]:
         """All nodes that do one of these."""
-        nodes = self.recording.nodes
+        kinds = self._kinds
+        wanted = [numbers for (op, name), numbers in kinds.items() if _does(op, name, ops)]
+        return picked(self.recording.nodes, sorted(chain.from_iterable(wanted))) if wanted else ()
 
-        def named() -> Iterator[tuple[str, str]]:
-            return zip(field(nodes, "op"), field(nodes, "name"), strict=True)
-
-        wanted = {(op, name) for op, name in set(named()) if _does(op, name, ops)}
-        return picked(nodes, [i for i, one in enumerate(named()) if one in wanted]) if wanted else ()
+    @cached_property
+    def _kinds(self) -> Mapping[tuple[str, str], Sequence[int]]:
+        """Maps the op and the name of nodes to their numbers."""
+        nodes, found = self.recording.nodes, defaultdict[tuple[str, str], list[int]](list)
+        for number, kind in enumerate(zip(field(nodes, "op"), field(nodes, "name"), strict=True)):
+            found[kind].append(number)
+        return found
 
     @cached_property
     def missing_gradient_at(self) -> Place | None:

@@ -23,10 +23,11 @@ def cancelling_gradients(program: Program) -> Iterator[Finding]:
         return
     position = min(min(seen[leaf]) for leaf in zero)
     leaves = [leaf for leaf in zero if position in seen[leaf]]
-    if len(zero) < len(seen):
+    cancelled = _cancelled(program, position, leaves)
+    if cancelled and len(zero) < len(seen):
         known = origins_of_zeros(program, position, leaves)
         leaves = [leaf for leaf in leaves if not known.get(leaf)]
-    cancelled = _cancelled(program, position, leaves)
+        cancelled = _cancelled(program, position, leaves)
     if cancelled:
         first = min(cancelled, key=lambda node: program.steps[position][node].index)
         is_again = any(len(seen[leaf]) > 1 for leaf in leaves) and (len(leaves) > 1 or len(zero) == len(seen))

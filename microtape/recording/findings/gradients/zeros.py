@@ -176,9 +176,7 @@ def origins_of_zeros(program: Program, position: int, leaves: Sequence[int]) -> 
                 sent[one.node] = sent.get(one.node, False) or not is_zero(one.term)
         receivers = [node for node, is_more in sent.items() if not is_more]  # else what several nodes sent cancels
         if receivers:
-            is_origin = (
-                any(largest(value) > 0 for value in step.grad_outputs) or zeroing_hook(program, step) is not None
-            )
+            is_origin = any([largest(value) > 0 for value in step.grad_outputs]) or bool(zeroing_hook(program, step))
             on_the_way.append((step, is_origin, receivers))
             if not is_origin:
                 wanted.add(step.node)

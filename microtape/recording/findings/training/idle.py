@@ -16,7 +16,15 @@ from microtape.recording.findings.training.steps import replaced_later
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
-from microtape.recording.model.source import expression, only_assignment, place_in, text_of, tree_of
+from microtape.recording.model.source import (
+    expression,
+    function_around,
+    loop_around,
+    only_assignment,
+    place_in,
+    text_of,
+    tree_of,
+)
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
 _SCHEDULE = re.compile(r"lr_scheduler|LR$")
@@ -171,7 +179,19 @@ def left_alone(program: Program) -> str:
     steps = [one.place for one in recording.updates if ".step(" in expression(recording, one.place)]
     source = recording.sources.get(steps[-1].file, "") if steps and steps[-1] is not None else ""
     optimizer = _never_called_to_step(source, is_alone=False)
-    return optimizer if optimizer and not _is_passed_on(source, optimizer) else ""
+    is_told = optimizer and not _is_passed_on(source, optimizer) and not _is_made_afterwards(program, optimizer)
+    return optimizer if is_told else ""
+
+
+def _is_made_afterwards(program: Program, optimizer: str) -> bool:
+    """Whether a script makes an optimiser below its last pass, so that there was nothing to step for."""
+    recording = program.recording
+    made, place = only_assignment(recording, optimizer), recording.passes[-1].place
+    if made is None or place is None or made.file != place.file or made.line <= place.line:
+        return False
+    source = recording.sources.get(made.file, "")
+    in_function = any(function_around(source, one.line) is not None for one in (made, place))
+    return not in_function and loop_around(source, place.line, made.line) is None
 
 
 @functools.lru_cache(maxsize=64)

@@ -141,12 +141,14 @@ def never_stepped(program: Program) -> Iterator[Finding]:
                 tuple(lines), remedy, place, complete[-1],
             )  # fmt: skip
         return
-    if len(again) > 1 and (optimizer := _never_called_to_step(recording.sources.get(place.file, ""))):
+    optimizer = _never_called_to_step(source := recording.sources.get(place.file, ""))
+    may_step = _is_passed_on(source, optimizer) or _is_made_afterwards(program, optimizer)
+    if len(again) > 1 and optimizer and not may_step:
         yield Finding(
             "no update", "warning",
             headline(f"Nothing is learned from {at(place)}: {optimizer}.step() is never called",
                      f"Nothing is learned: {optimizer}.step() is never called"),
-            (f"{optimizer}.zero_grad() resets the gradients of {len(again)} passes.", "Nothing writes to the leaves."),
+            (f"The gradients of {len(again)} passes are reset.", "Nothing writes to the leaves."),
             f"Call {optimizer}.step() after backward.", place, again[0],
         )  # fmt: skip
 
@@ -247,9 +249,9 @@ def _names_of(value: ast.expr | None) -> list[str]:
 
 @functools.lru_cache(maxsize=64)
 def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
-    """The variable of an optimiser that this file only uses to reset gradients; empty if there is none.
+    """The variable of an optimiser that this file never steps, though it resets gradients; empty if there is none.
 
-    With `is_alone=False`, it may not be used at all.
+    The model may reset them, too. With `is_alone=False`, nothing need do so.
     """
     nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
     imported = {
@@ -271,7 +273,8 @@ def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
             used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
     idle = [one for one in sorted(made) if (one, "step") not in used]
-    return next((one for one in idle if (one, "zero_grad") in used or not is_alone), "")
+    resets = any(attr == "zero_grad" for _, attr in used)
+    return next((one for one in idle if resets or not is_alone), "")
 
 
 def _results(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

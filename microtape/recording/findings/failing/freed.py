@@ -61,7 +61,7 @@ def freed(program: Program, position: int, step: BackwardStep, error: ErrorRecor
                 f"{kept} still holds results of {freeing.name}: {at(place)}",
             )
             remedy = f"Empty {kept} after each backward, or make it anew in each round."
-        elif _are_in_order(program.node(old).place, freed_at, place):
+        elif _are_in_order(program.node(old).place, freed_at, place) or _are_in_order(freed_at, pass_.place):
             remedy = (
                 f"If {freeing.name} should not train what {what} comes from, give {what}.detach() to its loss. Else "
                 "add the losses and call backward once."
@@ -221,8 +221,11 @@ def _leads_to(program: Program, start: int, ends: Set[int]) -> bool:
 def _computed_once(program: Program, earlier: Pass, failed: Pass, user: int, old: int) -> NodeRecord | None:
     """The old result, if it was computed before the loop: the same expression used it in the earlier pass, too.
 
-    It was not if its own line ran again since, as with the state of an RNN that each pass hands to the next.
+    It was not if its own line ran again since, as with the state of an RNN that each pass hands to the next. Where two
+    lines call backward, both may belong to one round: the losses of a critic and its generator use the same model.
     """
+    if earlier.place != failed.place:
+        return None
     place, made_at = program.node(user).place, program.node(old).place
     evaluated = set(earlier.nodes)
     before = [one for one in program.users(old) if one in evaluated]

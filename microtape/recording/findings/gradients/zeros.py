@@ -253,7 +253,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
     operand = next((one for one in _multiplied(program, node) if one.ref is not None), None)
     name = program.operand_name(operand) if operand is not None else "its input"
     value = program.recording.value(operand.ref) if operand is not None else None
-    extent, results = _extent(value), program.results(node)
+    extent = _extent(value)
     if node.pass_ is not None and program.doing(*_FLAT_TWICE):
         return (
             "relu has no curvature",
@@ -276,10 +276,11 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
-    if program.does(node, "softmax") and all(isinstance(one, np.ndarray) and (one == 1).all() for one in results):
-        lines = ["It is taken over a dimension with a single number, whose share is always 1."]
-        remedy = "For two classes, use sigmoid; else take softmax over the dimension of the classes."
-        return f"{op} of a single number is 1", lines, "warning", remedy
+    if (share := _of_a_single_number(program, node)) is not None:
+        lines = [f"It is taken over a dimension with a single number, so that it is always {share}."]
+        sigmoid = "logsigmoid" if share == 0 else "sigmoid"
+        remedy = f"For two classes, use {sigmoid}; else take {op} over the dimension of the classes."
+        return f"{op} of a single number is {share}", lines, "warning", remedy
     if program.does(node, "embedding") and (padding := [one.text for one in node.operands if "padding" in one.text]):
         lines = [f"Every index is that of the padding ({padding[0]}), whose row gets no gradient."]
         return "all is padding", lines, "warning", "Let padding_idx be an index that only the padding has."
@@ -367,6 +368,13 @@ def _zero_weight(program: Program, ref: TensorRef | None) -> str | None:
                 return leaf.name or program.operand_name(operand)
         refs += [operand.ref for operand in operands]
     return None
+
+
+def _of_a_single_number(program: Program, node: NodeRecord) -> int | None:
+    """What softmax or log_softmax gives for each number, where their dimension has no other."""
+    share = 1 if program.does(node, "softmax") else 0 if program.does(node, "log_softmax") else None
+    results = program.results(node)
+    return share if all(isinstance(one, np.ndarray) and (one == share).all() for one in results) else None
 
 
 def _extent(value: Value | None) -> str:

@@ -16,7 +16,15 @@ from microtape.recording.findings.training.steps import replaced_later
 from microtape.recording.findings.wording import at, headline, join
 from microtape.recording.model.formatting import format_number
 from microtape.recording.model.model import BackwardStep, Pass, Place, UpdateRecord
-from microtape.recording.model.source import expression, only_assignment, place_in, text_of, tree_of
+from microtape.recording.model.source import (
+    expression,
+    function_around,
+    loop_around,
+    only_assignment,
+    place_in,
+    text_of,
+    tree_of,
+)
 
 _COMPARED = 4096  # elements; of a larger leaf on PyTorch, a sample is compared, which may miss the few that changed
 _SCHEDULE = re.compile(r"lr_scheduler|LR$")
@@ -133,12 +141,14 @@ def never_stepped(program: Program) -> Iterator[Finding]:
                 tuple(lines), remedy, place, complete[-1],
             )  # fmt: skip
         return
-    if len(again) > 1 and (optimizer := _never_called_to_step(recording.sources.get(place.file, ""))):
+    optimizer = _never_called_to_step(source := recording.sources.get(place.file, ""))
+    may_step = _is_passed_on(source, optimizer) or _is_made_afterwards(program, optimizer)
+    if len(again) > 1 and optimizer and not may_step:
         yield Finding(
             "no update", "warning",
             headline(f"Nothing is learned from {at(place)}: {optimizer}.step() is never called",
                      f"Nothing is learned: {optimizer}.step() is never called"),
-            (f"{optimizer}.zero_grad() resets the gradients of {len(again)} passes.", "Nothing writes to the leaves."),
+            (f"The gradients of {len(again)} passes are reset.", "Nothing writes to the leaves."),
             f"Call {optimizer}.step() after backward.", place, again[0],
         )  # fmt: skip
 
@@ -171,7 +181,19 @@ def left_alone(program: Program) -> str:
     steps = [one.place for one in recording.updates if ".step(" in expression(recording, one.place)]
     source = recording.sources.get(steps[-1].file, "") if steps and steps[-1] is not None else ""
     optimizer = _never_called_to_step(source, is_alone=False)
-    return optimizer if optimizer and not _is_passed_on(source, optimizer) else ""
+    is_told = optimizer and not _is_passed_on(source, optimizer) and not _is_made_afterwards(program, optimizer)
+    return optimizer if is_told else ""
+
+
+def _is_made_afterwards(program: Program, optimizer: str) -> bool:
+    """Whether a script makes an optimiser below its last pass, so that there was nothing to step for."""
+    recording = program.recording
+    made, place = only_assignment(recording, optimizer), recording.passes[-1].place
+    if made is None or place is None or made.file != place.file or made.line <= place.line:
+        return False
+    source = recording.sources.get(made.file, "")
+    in_function = any(function_around(source, one.line) is not None for one in (made, place))
+    return not in_function and loop_around(source, place.line, made.line) is None
 
 
 @functools.lru_cache(maxsize=64)
@@ -227,9 +249,9 @@ def _names_of(value: ast.expr | None) -> list[str]:
 
 @functools.lru_cache(maxsize=64)
 def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
-    """The variable of an optimiser that this file only uses to reset gradients; empty if there is none.
+    """The variable of an optimiser that this file never steps, though it resets gradients; empty if there is none.
 
-    With `is_alone=False`, it may not be used at all.
+    The model may reset them, too. With `is_alone=False`, nothing need do so.
     """
     nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
     imported = {
@@ -251,7 +273,8 @@ def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
             used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
     idle = [one for one in sorted(made) if (one, "step") not in used]
-    return next((one for one in idle if (one, "zero_grad") in used or not is_alone), "")
+    resets = any(attr == "zero_grad" for _, attr in used)
+    return next((one for one in idle if resets or not is_alone), "")
 
 
 def _results(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

@@ -65,3 +65,15 @@ def test_a_norm_over_single_numbers(tmp_path: Path, engine: str, norm: str, shap
 )
 def test_a_norm_over_several_numbers(tmp_path: Path, engine: str, norm: str, shape: str) -> None:
     assert told(tmp_path, engine, norm, shape) == []
+
+
+@engines
+@pytest.mark.parametrize(
+    ("norm", "shape", "result"),
+    [("lambda h: 2 * h.softmax(-1)", "6, 1", 1), ("lambda h: h.log_softmax(0)", "1, 6", 0)],
+)
+def test_a_softmax_of_single_numbers_is_constant(
+    tmp_path: Path, engine: str, norm: str, shape: str, result: int
+) -> None:
+    (explanation,) = told(tmp_path, engine, norm, shape)
+    assert f"It is taken over a dimension with a single number, so that it is always {result}." in explanation

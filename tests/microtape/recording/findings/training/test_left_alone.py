@@ -56,3 +56,28 @@ def test_no_step_of_what_a_function_has_made(tmp_path: Path) -> None:
 )
 def test_others_may_step_it(tmp_path: Path, made: str, then: str) -> None:
     assert told(tmp_path, made, then) == []
+
+
+LATER = """\
+import microtape as mt
+
+one, other = mt.nn.Linear(2, 1), mt.nn.Linear(2, 1)
+first = mt.optim.SGD(one.parameters(), lr=0.1)
+for _ in range(3):
+    first.zero_grad()
+    one(mt.ones(4, 2)).square().mean().backward()
+    first.step()
+second = mt.optim.SGD(other.parameters(), lr=0.1)
+{then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "count"),
+    [("pass", 0), ("other(mt.ones(4, 2)).square().mean().backward()", 1)],
+)
+def test_one_that_is_made_below_the_last_pass_has_nothing_to_step_for(tmp_path: Path, then: str, count: int) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(LATER.format(then=then))
+    told = [one.headline for one in findings(record_program(path)[0]) if "never called" in one.headline]
+    assert told == ["second learns nothing: second.step() is never called"][:count]

@@ -191,6 +191,7 @@ MADE = "from microtape.optim import SGD\nsgd = SGD([w], lr=0.1)\n"
     [
         (MADE + "sgd.zero_grad()", True),
         (MADE + "sgd.zero_grad()\nsgd.step", True),
+        (MADE + "model.zero_grad()", True),
         ("sgd = mt.optim.SGD([w], lr=0.1)\nsgd.zero_grad()", True),
         (MADE + "sgd.zero_grad()\nsgd.step()", False),
         (MADE + "sgd.zero_grad()\nscaler.step(sgd)", False),

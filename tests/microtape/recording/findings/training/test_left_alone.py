@@ -56,3 +56,28 @@ def test_no_step_of_what_a_function_has_made(tmp_path: Path) -> None:
 )
 def test_others_may_step_it(tmp_path: Path, made: str, then: str) -> None:
     assert told(tmp_path, made, then) == []
+
+
+def functions(last: str, name: str = "second") -> str:
+    """Functions that get both optimisers, of which one may step them."""
+    return f"""def inner(first, {name}):
+    {last}
+
+
+def outer(first, second):
+    inner(first, {name}=second)
+
+
+first, second = make()"""
+
+
+def test_no_step_in_the_functions_that_get_it(tmp_path: Path) -> None:
+    expected = ["second learns nothing: second.step() is never called"]
+    assert told(tmp_path, functions("second.zero_grad()"), "outer(first, second)") == expected
+
+
+@pytest.mark.parametrize(
+    "made", [functions("second.step()"), functions("last.step()", "last"), functions("list((second,))[0].step()")]
+)
+def test_a_function_that_gets_it_may_step_it(tmp_path: Path, made: str) -> None:
+    assert told(tmp_path, made, "outer(first, second)") == []

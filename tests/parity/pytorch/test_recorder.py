@@ -83,6 +83,18 @@ def test_a_compiled_module_has_the_names_of_the_programs_module(torch, recorder,
         assert [scope.name for scope in watching.recording.scopes] == scopes
 
 
+def test_the_steps_of_a_pass_are_seen_with_compiled_autograd(torch, recorder):
+    from torch._dynamo import compiled_autograd
+
+    enable = compiled_autograd._enable if torch_since("2.6") else compiled_autograd.enable
+    w = torch.ones(3, requires_grad=True)
+    with recorder() as watching, enable(torch.compile(backend="eager")):
+        (w * w).sum().backward()
+    (pass_,) = watching.recording.passes
+    assert len(pass_.steps) == 3
+    assert w.grad.tolist() == [2, 2, 2]
+
+
 def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):
     from torch import nn
 

@@ -33,7 +33,7 @@ from microtape.recording.pytorch.operations.mode_stack import FastPaths, Stacked
 from microtape.recording.pytorch.operations.operations import Operations
 from microtape.recording.pytorch.operations.optimizer_steps import OptimizerSteps
 from microtape.recording.pytorch.operations.swaps import Swaps
-from microtape.recording.pytorch.passes.engine import Listening, WatchedEngine
+from microtape.recording.pytorch.passes.engine import Listening, WatchedEngine, uncompiled
 from microtape.recording.pytorch.passes.open_pass import OpenPass
 from microtape.recording.pytorch.passes.own_hooks import OwnHooks
 from microtape.recording.pytorch.passes.request import has_graph, is_transformed, request_of
@@ -257,7 +257,8 @@ class TorchRecorder:
         self._hush(1)
         result, error = None, None
         try:
-            result = run(*args, **kwargs)
+            with uncompiled():
+                result = run(*args, **kwargs)
         except BaseException as raised:
             error = raised
             raise

@@ -83,6 +83,28 @@ def test_a_compiled_module_has_the_names_of_the_programs_module(torch, recorder,
         assert [scope.name for scope in watching.recording.scopes] == scopes
 
 
+def test_a_pass_that_is_recorded_is_run_without_compiled_autograd(torch, recorder):
+    from torch._dynamo import compiled_autograd
+
+    compiled = []
+
+    def backend(module, inputs):
+        compiled.append(module)
+        return module
+
+    enable = compiled_autograd._enable if torch_since("2.6") else compiled_autograd.enable
+    w = torch.ones(3, requires_grad=True)
+    with recorder() as watching, enable(torch.compile(backend=backend)):
+        (w * w).sum().backward()
+        assert not compiled
+        watching.sleep()
+        (w * w).sum().backward()
+        assert compiled
+    (pass_,) = watching.recording.passes
+    assert len(pass_.steps) == 3
+    assert w.grad.tolist() == [4, 4, 4]
+
+
 def test_the_values_of_passes_that_are_forgotten_are_forgotten(torch, recorder):
     from torch import nn
 

@@ -213,14 +213,30 @@ def _stepped_twice(source: str) -> tuple[ast.Call, ast.Call] | None:
 def _is_passed_on(source: str, name: str) -> bool:
     """Whether a variable stands somewhere by itself, as in a list of optimisers, so that others may call its `step`.
 
-    A function may make and return it, if what calls that gives it the same name.
+    A function may make and return it, if what calls that gives it the same name, and may get it by that name.
     """
     nodes = list(ast.walk(tree_of(source) or ast.Module([], [])))
     returned = [one for one in nodes if isinstance(one, ast.FunctionDef) and _is_returned(nodes, one, name)]
     nodes = [one for one in nodes if not any(one in ast.walk(each) for each in _returns_of(returned))]
     loads = [one for one in nodes if isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Load)]
     owners = [one.value for one in nodes if isinstance(one, ast.Attribute)]
+    owners += _under_its_name(nodes)
     return len(loads) > sum(any(one is each for each in owners) for one in loads)
+
+
+def _under_its_name(nodes: Sequence[ast.AST]) -> list[ast.expr]:
+    """The arguments, without a star, of calls of the file's own functions, whose parameters have the same names."""
+    functions: dict[str, list[list[str]]] = {}
+    for one in nodes:
+        if isinstance(one, ast.FunctionDef):
+            functions.setdefault(one.name, []).append([each.arg for each in (*one.args.posonlyargs, *one.args.args)])
+    found: list[ast.expr] = []
+    for one in nodes:
+        match one:
+            case ast.Call(ast.Name(name), args, keywords) if len(functions.get(name, [])) == 1:
+                given = [*zip(functions[name][0], args, strict=False), *((each.arg, each.value) for each in keywords)]
+                found += [value for parameter, value in given if isinstance(value, ast.Name) and value.id == parameter]
+    return found
 
 
 def _returns_of(functions: Sequence[ast.FunctionDef]) -> list[ast.Return]:
@@ -261,6 +277,7 @@ def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
     }  # fmt: skip
     made: set[str] = set()
     used: set[tuple[str, str]] = set()
+    kept = _under_its_name(nodes)
     for one in nodes:
         match one:
             case ast.Assign(targets=[target], value=value):
@@ -271,7 +288,10 @@ def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
                 used.add((name, attr))
         if isinstance(one, ast.Call) and not _SCHEDULE.search(".".join(_path(one.func))):  # others may call its step
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
-            used.update((each.id, "step") for each in given if isinstance(each, ast.Name))
+            used.update(
+                (each.id, "step")
+                for each in given if isinstance(each, ast.Name) and not any(each is other for other in kept)
+            )  # fmt: skip
     idle = [one for one in sorted(made) if (one, "step") not in used]
     resets = any(attr == "zero_grad" for _, attr in used)
     return next((one for one in idle if resets or not is_alone), "")

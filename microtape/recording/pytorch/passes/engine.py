@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -43,6 +45,13 @@ class WatchedEngine(_Original):  # type: ignore[misc]
 def _is_tracing(args: tuple[Any, ...]) -> bool:
     """Whether a compiler runs the pass, to see what it does. Up to torch 2.12 only its tensors tell."""
     return any(type(one).__name__ == "FunctionalTensor" for one in (args[0] if args else ()))
+
+
+def uncompiled() -> AbstractContextManager[Any]:
+    """Without compiled autograd, which runs a pass as one compiled function: none of its nodes could be watched."""
+    module: Any = sys.modules.get("torch._dynamo.compiled_autograd")
+    disable = getattr(module, "_disable", None) or getattr(module, "disable", None)  # up to torch 2.5
+    return disable() if disable is not None else nullcontext()
 
 
 class Listening:

@@ -81,3 +81,28 @@ def test_one_that_is_made_below_the_last_pass_has_nothing_to_step_for(tmp_path: 
     path.write_text(LATER.format(then=then))
     told = [one.headline for one in findings(record_program(path)[0]) if "never called" in one.headline]
     assert told == ["second learns nothing: second.step() is never called"][:count]
+
+
+def functions(last: str, name: str = "second") -> str:
+    """Functions that get both optimisers, of which one may step them."""
+    return f"""def inner(first, {name}):
+    {last}
+
+
+def outer(first, second):
+    inner(first, {name}=second)
+
+
+first, second = make()"""
+
+
+def test_no_step_in_the_functions_that_get_it(tmp_path: Path) -> None:
+    expected = ["second learns nothing: second.step() is never called"]
+    assert told(tmp_path, functions("second.zero_grad()"), "outer(first, second)") == expected
+
+
+@pytest.mark.parametrize(
+    "made", [functions("second.step()"), functions("last.step()", "last"), functions("list((second,))[0].step()")]
+)
+def test_a_function_that_gets_it_may_step_it(tmp_path: Path, made: str) -> None:
+    assert told(tmp_path, made, "outer(first, second)") == []

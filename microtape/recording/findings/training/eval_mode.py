@@ -26,7 +26,7 @@ from microtape.recording.model.source import (
 from microtape.recording.tables.fields import field
 
 _TRAINING = 3  # its place among the arguments
-_CLOSE = 1e-3  # of the spread of a batch: how near its mean is to the bias if it was normalised by its own statistics
+_CLOSE = 1e-3  # of the largest number: how near x · weight + bias is to what a BatchNorm gives that normalises nothing
 
 
 def left_in_eval_mode(program: Program) -> Iterator[Finding]:
@@ -117,16 +117,23 @@ def _is_function(called: ast.expr) -> bool:
 def _training(program: Program, pass_: Pass, layers: Mapping[int, NodeRecord]) -> NodeRecord | None:
     """The first of the layers in a pass that is a dropout, or a BatchNorm that used the statistics of its batch."""
     for node in [layers[one] for one in pass_.nodes if one in layers]:
-        if not program.does(node, "batch_norm") or _is_normalised_by_batch(program, node):
+        if not program.does(node, "batch_norm") or not _uses_running_statistics(node):
             return node
     return None
 
 
 def _normalises_nothing(program: Program, node: NodeRecord) -> bool:
-    """Whether a BatchNorm that learns gives x · weight + bias for each channel, but for eps."""
+    """Whether a BatchNorm that learns gives x · weight + bias for each channel, but for eps.
+
+    On PyTorch its statistics are operands, behind the bias; else what it gives tells, if it is no summary.
+    """
     refs = [one.ref for one in node.operands if one.ref is not None]
-    if len(refs) < 3 or refs[1].tensor not in program.updated or _is_normalised_by_batch(program, node):
+    if len(refs) < 3 or refs[1].tensor not in program.updated or not _uses_running_statistics(node):
         return False
+    statistics: list[Any] = [program.recording.value(ref) for ref in refs[3:5]]
+    if len(statistics) == 2 and all(isinstance(one, np.ndarray) for one in statistics):
+        mean, variance = statistics
+        return bool((mean == 0).all() and (variance == 1).all())
     values = [program.recording.value(ref) for ref in (*refs[:3], node.outputs[0])]
     arrays: list[Any] = [one for one in values if isinstance(one, np.ndarray)]
     if len(arrays) < len(values) or arrays[0].ndim < 2:
@@ -137,14 +144,9 @@ def _normalises_nothing(program: Program, node: NodeRecord) -> bool:
     return bool(np.allclose(value, unchanged, atol=_CLOSE * float(np.abs(unchanged).max(initial=0.0))))
 
 
-def _is_normalised_by_batch(program: Program, node: NodeRecord) -> bool:
-    """Whether the mean of each channel is the bias, as in training; the running mean gives others."""
-    refs = [one.ref for one in node.operands if one.ref is not None]
-    value, bias = (program.recording.value(ref) for ref in (node.outputs[0], refs[2] if len(refs) > 2 else None))
-    if not isinstance(value, np.ndarray) or not isinstance(bias, np.ndarray) or value.ndim < 2:
-        return False
-    mean = value.mean(axis=tuple(i for i in range(value.ndim) if i != 1))
-    return mean.shape == bias.shape and bool(np.allclose(mean, bias, atol=_CLOSE * float(value.std())))
+def _uses_running_statistics(node: NodeRecord) -> bool:
+    """Whether a BatchNorm was in eval mode, as its formula says."""
+    return "running μ" in node.formula
 
 
 def _eval_call(program: Program, training: Place) -> Place | None:

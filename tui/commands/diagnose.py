@@ -97,7 +97,8 @@ def _summary(found: Diagnosis, ended: ScriptRun | None) -> str:
     if search is None:
         return f"{found.file}: {told} in {many}"
     if search.why == "failed" and not count:
-        return f"{found.file}: the script failed, and nothing in {many} shows why"
+        seen = f", and nothing in {many} shows why" if passes else " before its first pass, and nothing shows why"
+        return f"{found.file}: the script failed{seen}"
     status = ended.exit_code if ended is not None and not found.recording.faults else 0
     why = {
         "found": "stopped there",

@@ -137,6 +137,13 @@ def test_a_failure_of_another_kind_keeps_its_exit_code(here: Path, capfd: pytest
     assert lines == ["good.py: the script failed, and nothing in 1 pass shows why"]
 
 
+def test_a_failure_before_the_first_pass(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (here / "good.py").write_text("import microtape as mt\nx = mt.ones(1, requires_grad=True) * 2\n[][0]\n")
+    code, lines = diagnosed("good.py", capfd=capfd)
+    assert code == Exit.SCRIPT_FAILED
+    assert lines == ["good.py: the script failed before its first pass, and nothing shows why"]
+
+
 def test_a_failure_that_is_explained(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (here / "bad.py").write_text("import microtape as mt\nx = mt.ones(2, requires_grad=True)\n(x * 2).backward()\n")
     code, lines = diagnosed("bad.py", capfd=capfd)

@@ -263,7 +263,10 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         stopped = where_stopped(program, leaf.node, position)
         only = "only undefined gradients (None) reached it"
         return _Cause(only, only, stopped.sent, stopped.remedy, stopped.place)
-    remedy = f"Use it in the computation of {root}, or make it without requires_grad=True."
+    part = unused_part(program, leaf.name)
+    left = "it" if part == leaf.name else part
+    other = f"leave {left} out" if "." in leaf.name else "make it without requires_grad=True"
+    remedy = f"Use it in the computation of {root}, or {other}."
     place = next((program.node(one).place for one in users), None)
     further = {*users, *[each for one in users for each in program.users(one)]}  # a layer uses the weight transposed
     if any(one.create_graph and one.kind == "grad" and further & {*one.nodes} for one in program.recording.passes):
@@ -280,7 +283,6 @@ def _cause(program: Program, leaf: TensorRecord, position: int, pass_: Pass) -> 
         )  # fmt: skip
     if leaf.id in program.inside_forwards:
         return _inside_forward(program, *program.inside_forwards[leaf.id])
-    part = unused_part(program, leaf.name)
     place = program.made_at(leaf.name, part) or pass_.place
     unused, where = f"not on the way to {root}", f" ({at(place)})"
     reason = f"It requires grad, but no operation on the way to {root} uses it."

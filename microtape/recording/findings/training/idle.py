@@ -141,9 +141,7 @@ def never_stepped(program: Program) -> Iterator[Finding]:
                 tuple(lines), remedy, place, complete[-1],
             )  # fmt: skip
         return
-    optimizer = _never_called_to_step(source := recording.sources.get(place.file, ""))
-    may_step = _is_passed_on(source, optimizer) or _is_made_afterwards(program, optimizer)
-    if len(again) > 1 and optimizer and not may_step:
+    if len(again) > 1 and (optimizer := _unstepped(program, recording.sources.get(place.file, ""))):
         yield Finding(
             "no update", "warning",
             headline(f"Nothing is learned from {at(place)}: {optimizer}.step() is never called",
@@ -180,9 +178,15 @@ def left_alone(program: Program) -> str:
     recording = program.recording
     steps = [one.place for one in recording.updates if ".step(" in expression(recording, one.place)]
     source = recording.sources.get(steps[-1].file, "") if steps and steps[-1] is not None else ""
-    optimizer = _never_called_to_step(source, is_alone=False)
-    is_told = optimizer and not _is_passed_on(source, optimizer) and not _is_made_afterwards(program, optimizer)
-    return optimizer if is_told else ""
+    return _unstepped(program, source, is_alone=False)
+
+
+def _unstepped(program: Program, source: str, *, is_alone: bool = True) -> str:
+    """An optimiser that nobody can have called to step; empty if there is none. See `_never_called_to_step`."""
+    optimizer = _never_called_to_step(source, is_alone=is_alone)
+    if not optimizer or _is_passed_on(source, optimizer) or _is_made_afterwards(program, optimizer):
+        return ""
+    return optimizer
 
 
 def _is_made_afterwards(program: Program, optimizer: str) -> bool:
@@ -264,7 +268,7 @@ def _names_of(value: ast.expr | None) -> list[str]:
 
 
 @functools.lru_cache(maxsize=64)
-def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
+def _never_called_to_step(source: str, *, is_alone: bool) -> str:
     """The variable of an optimiser that this file never steps, though it resets gradients; empty if there is none.
 
     The model may reset them, too. With `is_alone=False`, nothing need do so.
@@ -288,10 +292,8 @@ def _never_called_to_step(source: str, *, is_alone: bool = True) -> str:
                 used.add((name, attr))
         if isinstance(one, ast.Call) and not _SCHEDULE.search(".".join(_path(one.func))):  # others may call its step
             given = [*one.args, *[keyword.value for keyword in one.keywords]]
-            used.update(
-                (each.id, "step")
-                for each in given if isinstance(each, ast.Name) and not any(each is other for other in kept)
-            )  # fmt: skip
+            others = [each for each in given if isinstance(each, ast.Name) and each not in kept]
+            used.update((each.id, "step") for each in others)
     idle = [one for one in sorted(made) if (one, "step") not in used]
     resets = any(attr == "zero_grad" for _, attr in used)
     return next((one for one in idle if resets or not is_alone), "")

@@ -26,6 +26,7 @@ STARTING: dict[Engine, float] = {
 }  # seconds for the process to reach the first file, on a busy machine
 LONGEST = 1 << 24  # bytes that are read as one line of the channel; our own lines are shorter
 ENDING = 5.0  # seconds for a process that has closed its channel to end, on a busy machine
+IDLE = 0.05  # and for one that gets no more jobs, which is killed if it takes longer
 KILLS = 100  # attempts to kill the processes that a file has started
 OUTPUT = 20_000  # characters of the file's output that are kept
 
@@ -129,7 +130,7 @@ class CheckingProcess:
         """End it, and everything it has started. Does nothing the second time."""
         if self._is_closed:
             return
-        self._end(0.05)
+        self._end(IDLE)
         self._is_closed = True
         for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
             reader.join(1)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from microtape.recording.model.arithmetic import evaluate
 from microtape.recording.model.formatting import format_number
-from microtape.recording.model.formula_arguments import in_place
+from microtape.recording.model.formula_arguments import parenthesised
 from microtape.recording.model.model import BackwardStep, NodeRecord, Value
 
 GRADIENT = re.compile(r"∂(?:[zZ]/∂)?([A-Za-z]) = ")
@@ -106,7 +106,7 @@ def fill_in(text: str, names: Mapping[str, str]) -> str:
     def named(match: re.Match[str]) -> str:
         name, (start, end) = names.get(match[1], match[0]), match.span()
         is_enclosed = match.string[:start].endswith("(") and match.string[end:].startswith(")")
-        return f"({name})" if _is_sum_or_product(name) and not is_enclosed else in_place(name, match)
+        return f"({name})" if _is_sum_or_product(name) and not is_enclosed else parenthesised(name, match)
 
     if names:
         text = FACTOR.sub(apart, text)

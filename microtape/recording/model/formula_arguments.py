@@ -67,10 +67,10 @@ def _occurrences(letter: str) -> re.Pattern[str]:
 
 def _text(number: float, place: re.Match[str]) -> str:
     """A number as it is written in a place of a formula."""
-    return in_place(format_number(number).replace("inf", "∞"), place)
+    return parenthesised(format_number(number).replace("inf", "∞"), place)
 
 
-def in_place(number: str, place: re.Match[str]) -> str:
+def parenthesised(number: str, place: re.Match[str]) -> str:
     """A number's text for a place of a formula: a negative number after an operator is in parentheses."""
     is_apart = number.startswith("-") and place.string[: place.start()].rstrip().endswith(_OPERATORS)
     return f"({number})" if is_apart else number

@@ -1,4 +1,4 @@
-"""Norms over a single number, which is its own mean: nothing of it is left, and no gradient passes."""
+"""Norms and softmax over a single number, of which nothing is left: no gradient passes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from microtape.recording.findings.histories import input_at
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.wording import at, headline
 from microtape.recording.model.formatting import format_shape
-from microtape.recording.model.model import NodeRecord, Place
+from microtape.recording.model.model import NodeRecord, Place, Summary
+from microtape.recording.model.summary import summarize
 
 _NORMS = ("layer_norm", "native_layer_norm", "group_norm", "native_group_norm")
 
@@ -55,3 +56,11 @@ def is_of_single_numbers(program: Program, node: NodeRecord) -> bool:
         return math.prod(shape[1:]) == int(said["groups"])
     dims = [int(one) for one in re.findall(r"\d+", said.get("dims", ""))]
     return bool(dims) and max(dims) < len(shape) and all(shape[one] == 1 for one in dims)
+
+
+def share_of_single_numbers(program: Program, node: NodeRecord) -> int | None:
+    """What softmax or log_softmax gives for each number, where their dimension has no other; else None."""
+    share = 1 if program.does(node, "softmax") else 0
+    results = program.results(node) if program.does(node, "softmax", "log_softmax") else ()
+    known = [one if isinstance(one, Summary) else summarize(one, pictures=False) for one in results]
+    return share if known and all(one.min == one.max == share for one in known) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from microtape.recording.findings.finding import Finding, Severity
 from microtape.recording.findings.gradients.settled_terms import LOSSES, bound_of, has_no_residual, may_be_saturated
-from microtape.recording.findings.gradients.single_numbers import is_of_single_numbers
+from microtape.recording.findings.gradients.single_numbers import is_of_single_numbers, share_of_single_numbers
 from microtape.recording.findings.hooks import by_a_hook, zeroing_hook
 from microtape.recording.findings.program import Program
 from microtape.recording.findings.values.stable_forms import underflown_product
@@ -276,7 +276,7 @@ def _reason(program: Program, node: NodeRecord, step: BackwardStep) -> tuple[str
             "flat nowhere, such as leaky_relu."
         )
         return f"{op} is flat for all of {name}", lines, "warning", remedy
-    if (share := _of_a_single_number(program, node)) is not None:
+    if (share := share_of_single_numbers(program, node)) is not None:
         lines = [f"It is taken over a dimension with a single number, so that it is always {share}."]
         sigmoid = "logsigmoid" if share == 0 else "sigmoid"
         remedy = f"For two classes, use {sigmoid}; else take {op} over the dimension of the classes."
@@ -368,13 +368,6 @@ def _zero_weight(program: Program, ref: TensorRef | None) -> str | None:
                 return leaf.name or program.operand_name(operand)
         refs += [operand.ref for operand in operands]
     return None
-
-
-def _of_a_single_number(program: Program, node: NodeRecord) -> int | None:
-    """What softmax or log_softmax gives for each number, where their dimension has no other."""
-    share = 1 if program.does(node, "softmax") else 0 if program.does(node, "log_softmax") else None
-    results = program.results(node)
-    return share if all(isinstance(one, np.ndarray) and (one == share).all() for one in results) else None
 
 
 def _extent(value: Value | None) -> str:
